@@ -22,6 +22,7 @@ mod gain;
 mod held;
 mod help;
 mod host;
+mod host_survey;
 mod init;
 mod logs;
 mod man;

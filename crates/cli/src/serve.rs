@@ -29,6 +29,7 @@ use crate::args::{Global, ServeArgs};
 use crate::ask::ProjectModels;
 use crate::control;
 use crate::drive::over_http::Drivers;
+use crate::host_survey::ProjectHosts;
 use crate::setup;
 use crate::signals::Signals;
 use crate::stdout::errln;
@@ -289,7 +290,8 @@ fn interface(windlass: &Arc<Windlass>, folder: &Path) -> Api {
         .opening(Arc::new(move |options| opening.session(options)))
         .reaching(folder)
         .holding(windlass.kept().clone())
-        .asking(Arc::new(ProjectModels::new(windlass)));
+        .asking(Arc::new(ProjectModels::new(windlass)))
+        .surveying(Arc::new(ProjectHosts::new(windlass)));
     let api = control::looking_again(windlass, control::recalling(windlass, api));
     if !taking_up::can_keep(windlass) {
         return api;

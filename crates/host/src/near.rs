@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use windlass_hold_wire::{FarHello, LinkCapture, LinkSandbox, LinkSession, ProgramStart};
 use windlass_process::{
@@ -70,6 +70,27 @@ impl HostOptions {
     }
 }
 
+/// The standing of the link to a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LinkStanding {
+    /// There is none, and nothing needs one.
+    Unused,
+    /// There is one.
+    Connected {
+        /// The far machine.
+        machine: FarHello,
+        /// How many programs run there for this host.
+        programs: usize,
+    },
+    /// It was lost, and is made again.
+    Lost {
+        /// The time of the loss.
+        since: SystemTime,
+        /// How many programs run there for this host, as far as is known.
+        programs: usize,
+    },
+}
+
 /// A machine that programs run on. Clones share the link.
 #[derive(Clone)]
 pub struct Host {
@@ -120,6 +141,11 @@ impl Host {
     /// Connects if need be, and describes the machine. Programs that are asked about are looked for there.
     pub async fn connect(&self, asks: Vec<String>) -> Result<FarHello, HostError> {
         self.link.connect(asks).await
+    }
+
+    /// The standing of the link. Nothing is connected for it.
+    pub fn standing(&self) -> LinkStanding {
+        self.link.standing()
     }
 
     /// Whether this program was copied there for the link that there is; `None` if it is not to be installed.

@@ -10,6 +10,9 @@ use crate::{PoolError, WorkerPresence};
 /// The time that a worker may take to say that it drains.
 const DRAINING: Duration = Duration::from_secs(5);
 
+/// How many workers are read at once.
+const READ_AT_ONCE: usize = 32;
+
 /// The outcome of the death of a broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Durability {
@@ -47,12 +50,18 @@ impl PoolView {
             cause: words(error),
         };
         let bucket = self.broker.workers(None).await?;
-        let mut keys = bucket.keys().await.map_err(|error| failed(&error))?;
+        let keys = bucket.keys().await.map_err(|error| failed(&error))?;
+        let entries = keys.map(|key| {
+            let bucket = &bucket;
+            async move {
+                let key = key.map_err(|error| failed(&error))?;
+                bucket.get(key).await.map_err(|error| failed(&error))
+            }
+        });
+        let mut entries = std::pin::pin!(entries.buffer_unordered(READ_AT_ONCE));
         let mut workers = Vec::new();
-        while let Some(key) = keys.next().await {
-            let key = key.map_err(|error| failed(&error))?;
-            let found = bucket.get(key).await.map_err(|error| failed(&error))?;
-            let read = found.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        while let Some(found) = entries.next().await {
+            let read = found?.and_then(|bytes| serde_json::from_slice(&bytes).ok());
             workers.extend(read);
         }
         workers.sort_by(|a: &WorkerPresence, b| a.name.cmp(&b.name));

@@ -121,7 +121,8 @@ fn fields(kind: &str) -> &'static [&'static str] {
     found.map_or(&[], |(_, fields)| fields)
 }
 
-fn meant(word: &str, candidates: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+/// The candidate that a misspelt word stands for.
+pub(crate) fn meant<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.to_ascii_lowercase().replace(['-', '_'], "");
     let word = plain(word);
     candidates

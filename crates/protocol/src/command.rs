@@ -13,6 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::defaults::fill_defaults;
+use crate::misspelt::{find_misspelt, find_misspelt_id};
 use crate::null::null_as_default;
 use crate::{Arguments, HandleId, InvalidHandleId, LineRange, Parameters};
 
@@ -312,6 +313,14 @@ pub enum ParseError {
         /// The tool's parameters.
         known: Vec<String>,
     },
+    /// There is no parameter of that name, but one that is spelt like it was not given.
+    #[error("unknown argument `{name}`; did you mean `{meant}`?")]
+    Misspelt {
+        /// The name that was given.
+        name: String,
+        /// The name that was probably meant.
+        meant: String,
+    },
     /// The action has no field of that name.
     #[error("action `{action}` does not take `{name}`; it takes {}", taken_by(*.action).join(", "))]
     NotTaken {
@@ -404,6 +413,12 @@ fn one_shot(shape: &ToolShape, mut arguments: Arguments) -> Result<Request, Pars
     if shape.keep && arguments.get(ToolShape::KEEP) == Some(&Value::Bool(false)) {
         arguments.shift_remove(ToolShape::KEEP);
     }
+    let own: &[&str] = if shape.actions.is_empty() {
+        &[]
+    } else {
+        &["action"]
+    };
+    find_misspelt(&shape.parameters, own, &arguments)?;
     let args = check_parameters(&shape.parameters, arguments, None)?;
     Ok(Request::OneShot { args })
 }
@@ -426,7 +441,10 @@ fn handle_command(
         });
     };
     let id = match arguments.shift_remove("id") {
-        None | Some(Value::Null) => return Err(ParseError::MissingId(action)),
+        None | Some(Value::Null) => {
+            find_misspelt_id(&shape.parameters, &arguments)?;
+            return Err(ParseError::MissingId(action));
+        }
         Some(Value::String(id)) => HandleId::new(&id)?,
         Some(_) => return Err(ParseError::IdNotString),
     };
@@ -436,6 +454,8 @@ fn handle_command(
     Ok(Request::Handle(match action {
         HandleAction::Spawn => {
             drop_neutral(shape, &mut arguments);
+            let own: &[&str] = if shape.keep { &[ToolShape::KEEP] } else { &[] };
+            find_misspelt(&shape.parameters, own, &arguments)?;
             let keep = read_keep(shape, &mut arguments)?;
             let args = check_parameters(&shape.parameters, arguments, Some(action))?;
             ToolCommand::Spawn { id, keep, args }

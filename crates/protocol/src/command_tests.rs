@@ -546,3 +546,59 @@ fn keep_is_read_where_it_is_offered() {
         Err(ParseError::UnknownParameter { .. })
     ));
 }
+
+#[test]
+fn a_misspelt_argument_is_named_with_the_one_that_was_meant() {
+    let git = git(ActionSet::all());
+    let unknown =
+        |name: &str, meant: &str| format!("unknown argument `{name}`; did you mean `{meant}`?");
+    let calls = [
+        (json!({"comand": "stage"}), ("comand", "command")),
+        (
+            json!({"Command": "stage", "command": null}),
+            ("Command", "command"),
+        ),
+        (
+            json!({"action": "spawn", "id": "a", "comamnd": "stage"}),
+            ("comamnd", "command"),
+        ),
+        (json!({"command": "stage", "nte": "x"}), ("nte", "note")),
+        (
+            json!({"acton": "spawn", "command": "stage"}),
+            ("acton", "action"),
+        ),
+        (json!({"action": "fetch", "ID": "a"}), ("ID", "id")),
+        (
+            json!({"action": "spawn", "Id": "a", "command": "stage"}),
+            ("Id", "id"),
+        ),
+    ];
+    for (call, (name, meant)) in calls {
+        assert_eq!(check(&git, &call), unknown(name, meant), "{call}");
+    }
+    // One that was given is not meant by another.
+    assert_eq!(
+        check(&git, &json!({"command": "stage", "comand": "x"})),
+        "unknown argument `comand`; this tool takes command, args, note"
+    );
+    let keeping = ToolShape { keep: true, ..git };
+    assert_eq!(
+        check(
+            &keeping,
+            &json!({"action": "spawn", "id": "a", "command": "stage", "kepe": true})
+        ),
+        unknown("kepe", "keep")
+    );
+    let any = ToolShape {
+        parameters: Parameters::from_object_schema(&json!({
+            "properties": {"name": {"type": "string"}},
+            "required": ["name"],
+        })),
+        ..cargo_check()
+    };
+    assert_eq!(check(&any, &json!({"nmae": "x"})), unknown("nmae", "name"));
+    assert_eq!(
+        check(&any, &json!({"name": "x", "nmae": "y"})),
+        r#"one-shot {"name":"x","nmae":"y"}"#
+    );
+}

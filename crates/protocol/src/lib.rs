@@ -24,12 +24,14 @@ mod driver;
 mod event;
 mod event_log;
 mod handover;
+mod hosts;
 mod ids;
 mod job;
 mod kept;
 mod line_error;
 mod line_range;
 mod map;
+mod misspelt;
 mod notice;
 mod null;
 mod opencode;
@@ -70,6 +72,7 @@ pub use driver::{
 pub use event::{Ending, Exit, ResultCut, ServerRefusal, ToolEvent, ToolReport};
 pub use event_log::{HubSession, LoggedHub, LoggedItem, LoggedSession};
 pub use handover::{HandoverOffer, HandoverRequest, HandoverWord};
+pub use hosts::{HostInfo, HostStanding, WorkerInfo, WorkerProgram};
 pub use ids::{HandleId, InvalidHandleId, InvalidId, MessageId, PartId, PermissionId, SessionId};
 pub use job::{
     InputError, JobDescription, KeepRequest, KeptProgramKey, KeptRemotePlace, Keyboard, LocalPath,

@@ -1,9 +1,11 @@
 // The landing view: ask or start something, the live terminals of all
-// sessions, what ran in the last hour, and how an agent is connected.
+// sessions, the project's hosts, what ran in the last hour, and how an agent is
+// connected.
 
 import { askBox } from "./ask.js";
 import { connectGuide } from "./connect.js";
 import { el, setText } from "./dom.js";
+import { openHosts } from "./hosts.js";
 import { openRecent } from "./recent.js";
 import { startButtons } from "./start.js";
 import { store } from "./store.js";
@@ -15,6 +17,7 @@ const SESSIONS = 64;
 export function openHome() {
   const ask = askBox({});
   const wall = makeWall({ handles: liveTerminals, watched: liveSessions, isNamed: true });
+  const hosts = openHosts();
   const recent = openRecent();
   const guide = connectGuide();
   const count = el("span", { class: "faint" });
@@ -24,6 +27,7 @@ export function openHome() {
     { class: "home scroller", tabIndex: 0, role: "region", "aria-label": "Overview" },
     el("section", { class: "home-part", "aria-label": "Begin" }, el("header", {}, el("h2", {}, "Ask, or start something"), el("span", { class: "grow" }), startButtons()), ask.node),
     terminals,
+    hosts.node,
     recent.node,
     guide.node,
   );
@@ -33,12 +37,14 @@ export function openHome() {
       const shown = wall.update();
       terminals.hidden = shown === 0;
       setText(count, String(shown));
+      hosts.update();
       recent.update();
       guide.update({ isFirst: store.sessions.size === 0 && store.past.length === 0 });
     },
     close() {
       ask.close();
       wall.close();
+      hosts.close();
       recent.close();
     },
   };

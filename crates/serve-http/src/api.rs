@@ -25,6 +25,7 @@ use crate::ask::{self, AskBackend, AskTable};
 use crate::error::ApiError;
 use crate::event_logs::EventLogs;
 use crate::holding::Holders;
+use crate::hosts::{self, HostSurvey};
 use crate::hub::Hub;
 use crate::metrics::Metrics;
 use crate::opencode::{self, Opencode};
@@ -63,6 +64,8 @@ pub(crate) struct Inner {
     pub(crate) holders: Holders,
     /// The handles that outlive their runtimes, if they are shown.
     pub(crate) kept: Option<KeptStore>,
+    /// Looks at the hosts of the project, if they are shown.
+    pub(crate) hosts: Option<Arc<dyn HostSurvey>>,
     /// Keeps events for the server after this one.
     pub(crate) logs: Option<EventLogs>,
     /// Which other runtime has what.
@@ -99,6 +102,7 @@ impl Api {
             hub: Hub::new(),
             holders: Holders::default(),
             kept: None,
+            hosts: None,
             logs: None,
             routes: RouteTable::default(),
             metrics: Metrics::default(),
@@ -133,6 +137,11 @@ impl Api {
     /// asked to.
     pub fn holding(self, kept: KeptStore) -> Self {
         self.change(|inner| inner.kept = Some(kept))
+    }
+
+    /// Shows the hosts of the project, and the workers of its pools.
+    pub fn surveying(self, hosts: Arc<dyn HostSurvey>) -> Self {
+        self.change(|inner| inner.hosts = Some(hosts))
     }
 
     /// Keeps events in these logs, and goes on with those that are there.
@@ -193,6 +202,7 @@ impl Api {
             .route("/held", get(held::list))
             .route("/held/{name}/output", get(held::output))
             .route("/held/{name}/end", post(held::end))
+            .route("/hosts", get(hosts::list))
             .nest("/record", record::router())
             .route("/permissions", get(asks::all_permissions))
             .route("/permissions/{permission}", post(asks::reply_anywhere))

@@ -112,6 +112,7 @@ const FILES: &[(&str, &[u8])] = files![
     "home.css",
     "home.js",
     "held.js",
+    "hosts.js",
     "icon.svg",
     "keyboard.js",
     "keys.js",

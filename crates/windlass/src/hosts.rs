@@ -41,12 +41,12 @@ pub(crate) enum PlaceError {
 }
 
 /// A configured host.
-struct ConfiguredHost {
-    config: HostConfig,
+pub(crate) struct ConfiguredHost {
+    pub(crate) config: HostConfig,
     /// Starts programs there.
     remote: Arc<dyn RemoteHost>,
     /// The same host, if it is reached by a command, which may ask questions.
-    carrier: Option<Host>,
+    pub(crate) carrier: Option<Host>,
 }
 
 /// The hosts of a configuration. A link is made only when a tool needs it.
@@ -74,6 +74,10 @@ impl Hosts {
         Ok(Self {
             hosts: config.hosts.iter().map(host).collect::<io::Result<_>>()?,
         })
+    }
+
+    pub(crate) fn all(&self) -> &[ConfiguredHost] {
+        &self.hosts
     }
 
     fn get(&self, name: &str) -> Result<&ConfiguredHost, PlaceError> {

@@ -28,7 +28,7 @@ pub(crate) struct LateTrust {
     /// Somebody may have decided elsewhere.
     look: Arc<Notify>,
     /// The set-up that came of the trust.
-    taken: OnceLock<Box<Windlass>>,
+    pub(crate) taken: OnceLock<Box<Windlass>>,
 }
 
 impl Windlass {

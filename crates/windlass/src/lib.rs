@@ -41,6 +41,7 @@ mod embedded;
 mod environment;
 mod function;
 mod git_files;
+mod host_survey;
 mod hosts;
 mod kept;
 mod late_trust;

@@ -85,6 +85,7 @@ mod page_asks;
 mod page_axe;
 mod page_held;
 mod page_home;
+mod page_hosts;
 mod page_malice;
 mod page_support;
 mod page_takeover;

@@ -14,7 +14,7 @@ use windlass_hold_wire::{
 use windlass_process::{Launcher, UnreachableHost};
 
 use super::program::NearProgram;
-use super::{HostOptions, SHARED_WINDOW, WINDOW};
+use super::{HostOptions, LinkStanding, SHARED_WINDOW, WINDOW};
 use crate::carrier::{self, CarrierLink, CarrierOrder};
 use crate::installing::OwnBinary;
 use crate::pieces::FrameSender;
@@ -165,6 +165,27 @@ impl Link {
             since: loss.since,
             lease: self.options.lease,
         })
+    }
+
+    /// The standing of the link, and how many programs run over it.
+    pub(super) fn standing(&self) -> LinkStanding {
+        // The last reference to a program locks the state when it is dropped, so none is left here.
+        let programs = {
+            let programs = self.all_programs();
+            programs.iter().filter(|it| it.is_running()).count()
+        };
+        let state = self.state.lock();
+        match (&state.lost, &state.sender, &state.machine) {
+            (Some(loss), _, _) => LinkStanding::Lost {
+                since: loss.since,
+                programs,
+            },
+            (None, Some(_), Some(machine)) => LinkStanding::Connected {
+                machine: machine.clone(),
+                programs,
+            },
+            _ => LinkStanding::Unused,
+        }
     }
 
     /// Starts a program. Its reply comes to the program.

@@ -107,6 +107,12 @@ impl NearProgram {
         self.keep_lease.unwrap_or(self.link.options.lease)
     }
 
+    /// It was started, and has not exited as far as is known.
+    pub(super) fn is_running(&self) -> bool {
+        let state = self.state.lock();
+        matches!(state.started, Some(Ok(()))) && state.exit.is_none()
+    }
+
     /// Wakes whoever waits for news.
     pub(super) fn wake(&self) {
         self.changes.send_modify(|count| *count += 1);

@@ -59,6 +59,9 @@ fn culprit(shape: &ToolShape, error: &ParseError, arguments: &Arguments) -> Opti
             let known = shape.parameters.properties.contains_key(name);
             (name.clone(), !known && arguments.contains_key(name))
         }
+        ParseError::Misspelt { name, meant } => {
+            (name.clone(), absent(meant) && arguments.contains_key(name))
+        }
         ParseError::MissingInput { .. } => ("input".to_owned(), absent("input")),
         ParseError::NoActions => ("action".to_owned(), !absent("action")),
         ParseError::MissingId(_) => ("id".to_owned(), absent("id")),

@@ -3,12 +3,12 @@
 use serde_json::Value;
 use windlass_protocol::{
     AnswerBody, AskBegun, AskBody, AskModels, AskProgress, AskStop, BatchReply, CallsBody,
-    HandleInfo, Health, HeldHandleInfo, KeptReceipt, LineRange, LockBody, LockInfo, LogMatches,
-    MessageRecord, NewSession, NoticeRecord, OpenQuestion, OpencodeEvent, OpencodeMessage,
-    OpencodeNewSession, OpencodeReplyBody, OpencodeResponseBody, OpencodeSession, PermissionAnswer,
-    PermissionRecord, PermissionRequest, PersonInput, Resize, ScreenPast, ScreenUpdate,
-    SessionBegun, SessionHistory, SessionInfo, SessionRecord, StartableTool, StopReceipt,
-    StreamedEvent, TurnEndReport,
+    HandleInfo, Health, HeldHandleInfo, HostInfo, KeptReceipt, LineRange, LockBody, LockInfo,
+    LogMatches, MessageRecord, NewSession, NoticeRecord, OpenQuestion, OpencodeEvent,
+    OpencodeMessage, OpencodeNewSession, OpencodeReplyBody, OpencodeResponseBody, OpencodeSession,
+    PermissionAnswer, PermissionRecord, PermissionRequest, PersonInput, Resize, ScreenPast,
+    ScreenUpdate, SessionBegun, SessionHistory, SessionInfo, SessionRecord, StartableTool,
+    StopReceipt, StreamedEvent, TurnEndReport,
 };
 
 use super::operation::{Operation, delete, get, of, post};
@@ -225,6 +225,11 @@ fn looking() -> Vec<Operation> {
         )
         .streams::<AskProgress>(),
         post("/api/v1/ask/{id}/stop", "Interrupts the turn under way.").takes(of::<AskStop>),
+        get(
+            "/api/v1/hosts",
+            "The hosts of the server's project: the links of the server's runtime, and the workers of pools with their programs. Answers within some seconds; a pool whose broker is not reached says why.",
+        )
+        .gives::<Vec<HostInfo>>(),
         get(
             "/api/v1/sessions/{id}/history",
             "The events so far, as far as they are kept, without what tools wrote.",
