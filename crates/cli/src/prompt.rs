@@ -31,7 +31,6 @@ pub(crate) use keyboard::{KeyPress, KeyReader};
 
 /// A question for a person.
 pub(crate) trait Askable: Sync {
-    /// The answer.
     type Answer: Send;
 
     /// Asks. Dropping the future removes the prompt.

@@ -89,7 +89,6 @@ pub enum StartError {
     /// The host did not start it.
     #[error("host `{host}`: {problem}")]
     Host {
-        /// The host.
         host: String,
         /// The reason, and a remedy.
         problem: String,

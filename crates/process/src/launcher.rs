@@ -465,7 +465,7 @@ impl Launcher {
     /// Ends the processes that dead runtimes have left, and returns their
     /// number. Fast if there are none; otherwise it takes seconds, or half a
     /// minute if a shim is still at work. `holders` hold kept programs
-    /// ([`HeldProgram::holder`]); they and their trees are spared.
+    /// ([`HeldProgram::holder`](crate::HeldProgram::holder)); they and their trees are spared.
     pub fn sweep(&self, holders: &[u32]) -> usize {
         #[cfg(target_os = "linux")]
         return crate::linux::sweep(holders);

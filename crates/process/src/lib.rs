@@ -1,7 +1,7 @@
 //! Child processes on pipes or terminals, without leftovers.
 //!
 //! Start at [`Launcher::start`], which returns a [`Process`] with an
-//! [`Output`]. Everything here works on bytes and signals; this crate does not
+//! [`Output`](windlass_output::Output). Everything here works on bytes and signals; this crate does not
 //! know tools, handles or JSON.
 //!
 //! On Linux, in a program that calls [`init`] at the start of `main`, all

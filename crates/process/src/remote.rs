@@ -50,9 +50,7 @@ pub struct RemoteAdoption {
     pub tap: Option<RemoteTap>,
     /// Called once the output is as it was when the program was taken over.
     pub rebuild: Option<Rebuild>,
-    /// Its limits.
     pub limits: ResourceLimits,
-    /// Its sandbox.
     pub sandbox: Option<UnresolvedSandbox>,
 }
 
@@ -83,7 +81,6 @@ pub struct RemoteStart {
     pub terminal: Option<TerminalSize>,
     /// The time between `SIGTERM` and `SIGKILL` when its [`Process`] is dropped.
     pub grace: Duration,
-    /// Its limits.
     pub limits: ResourceLimits,
     /// Its sandbox, which the far side resolves with its own folders.
     pub sandbox: Option<UnresolvedSandbox>,
@@ -208,7 +205,6 @@ pub trait RemoteProcess: Send + Sync {
 /// A host that does not answer now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreachableHost {
-    /// The host.
     pub host: String,
     /// The time of its last message.
     pub since: SystemTime,

@@ -151,7 +151,7 @@ impl ProgramTerminal<'_> {
 
     /// The kind of prompt at which the program is blocked now: a foreground
     /// process reads the terminal, all input has been read, and all output is
-    /// in the [`Output`](crate::Output). Always `None` on systems other than
+    /// in the [`Output`](windlass_output::Output). Always `None` on systems other than
     /// Linux.
     pub fn prompt(self) -> Option<Prompt> {
         match self {
@@ -313,7 +313,7 @@ impl Terminal {
         self.slave.lock().as_ref().map(readable)
     }
 
-    /// Whether all output written so far is in the [`Output`](crate::Output).
+    /// Whether all output written so far is in the [`Output`](windlass_output::Output).
     pub(crate) fn all_read(&self) -> bool {
         let _reading = self.reading.lock();
         self.with_master(|master| Ok(readable(master)))

@@ -14,22 +14,21 @@ pub struct Confinement {
     pub readable: Option<Vec<PathBuf>>,
     /// Folders and files that can be written. Those that do not exist are passed over.
     pub writable: Vec<PathBuf>,
-    /// Folders that are made if they do not exist, for this user alone: caches, which programs could not make, and
-    /// folders that are hidden.
+    /// Folders that are created for this user if they do not exist: caches,
+    /// which programs could not create, and hidden folders.
     pub made: Vec<PathBuf>,
     /// Folders and files within those that cannot be written, nor made where they do not exist.
     pub write_holes: Vec<PathBuf>,
-    /// Every file that runs later outside, also where it cannot be written anyway: no wider rule is about one.
+    /// Every file that is executed later outside of the sandbox, writable or
+    /// not: no wider rule may include one.
     pub guarded: Vec<PathBuf>,
     /// Folders and files that can be neither read nor written, and sockets in them not connected to.
     pub hidden: Vec<PathBuf>,
-    /// The network.
     pub network: NetworkRule,
-    /// The choice where this system cannot enforce all of it.
+    /// The behaviour if this system cannot enforce all rules.
     pub unavailable: OnUnavailable,
 }
 
-/// Access to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileAccess {
     /// Its content is read.

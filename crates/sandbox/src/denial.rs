@@ -96,7 +96,8 @@ const NETWORK_ERRORS: &[&str] = &[
     "failed to open socket",
 ];
 
-/// The denials that these lines of output tell of, of a program that ran in `cwd`.
+/// The denials reported in these lines of output, of a program that ran in
+/// `cwd`.
 pub fn denials(
     output: &str,
     cwd: &Path,
@@ -179,7 +180,8 @@ fn in_line(
     denials
 }
 
-/// A line of a stack that names a place in a program and no file that the program wanted.
+/// Whether a line is a stack frame, which names a source location and no file
+/// that the program accessed.
 fn is_stack_frame(line: &str) -> bool {
     let line = line.trim_start();
     let python = line.starts_with("File \"") && line.contains("\", line ");

@@ -19,7 +19,6 @@ pub struct SandboxResolution {
 /// Settings for a machine that resolves them itself, with its own folders.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct UnresolvedSandbox {
-    /// The settings.
     pub settings: SandboxSettings,
     /// Settings that they may not be laxer than.
     pub bound: Option<SandboxSettings>,

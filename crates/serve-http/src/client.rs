@@ -47,7 +47,6 @@ pub enum PeerError {
     /// It refused, and says why.
     #[error("{message}")]
     Refused {
-        /// The status.
         status: StatusCode,
         /// Its own words.
         message: String,

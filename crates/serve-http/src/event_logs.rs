@@ -36,7 +36,6 @@ struct LogFolder {
 pub struct LoggedPast {
     /// Its set-up.
     pub session: LoggedSession,
-    /// Its events.
     pub events: PastEvents,
     state: OpenSessionLog,
 }

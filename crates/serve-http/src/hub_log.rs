@@ -34,14 +34,12 @@ pub(crate) enum ItemSource<'a> {
     },
     /// Another runtime.
     Peer {
-        /// Its socket.
         socket: &'a str,
         /// The event's id there.
         id: &'a str,
     },
     /// Another runtime, which has ended.
     PeerGone {
-        /// Its socket.
         socket: &'a str,
     },
 }

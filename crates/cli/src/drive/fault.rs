@@ -62,7 +62,6 @@ pub(crate) enum DriveFault {
     /// A decision is about a handle that the inquiry does not name.
     #[error("inquiry `{inquiry}` is not about `{handle}`; it is about {}", .handles.join(", "))]
     OtherHandle {
-        /// The inquiry.
         inquiry: String,
         /// The handle that was named.
         handle: String,

@@ -199,7 +199,6 @@ enum RunProgress {
     Goes,
     /// It waits for an answer.
     Asks,
-    /// It has ended.
     Ended,
 }
 

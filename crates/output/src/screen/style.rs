@@ -60,16 +60,13 @@ pub enum UnderlineKind {
     Curly,
     /// Dots.
     Dotted,
-    /// Dashes.
     Dashed,
 }
 
 /// The appearance of the cursor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CursorLook {
-    /// Its shape.
     pub shape: CursorShape,
-    /// Whether it blinks.
     pub blinks: bool,
 }
 

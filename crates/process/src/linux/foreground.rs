@@ -139,7 +139,6 @@ fn look(group: i32, keeper: Keeper, device: Device) -> Option<(Foreground, Runs)
     Some((seen, runs))
 }
 
-/// The state of a thread.
 enum ThreadState {
     Runs,
     /// It sleeps; with its run count.

@@ -39,7 +39,6 @@ pub(super) enum OnForeignLock {
     Ignore,
 }
 
-/// The locks of a placeholder.
 struct PlaceholderLock {
     _by_name: Option<OwnedFd>,
     itself: Option<OwnedFd>,
