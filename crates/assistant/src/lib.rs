@@ -38,4 +38,4 @@ pub use secret::Secret;
 pub use turn::{Assistant, Audience, Heard, Interjection, TurnError, TurnOutcome};
 
 /// The table of known providers.
-pub use windlass_providers::{Api, KNOWN_PROVIDERS, KnownProvider, key_variables};
+pub use windlass_providers::{KNOWN_PROVIDERS, KnownProvider, ProviderApi, key_variables};

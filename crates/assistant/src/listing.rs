@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use windlass_providers::Api;
+use windlass_providers::ProviderApi;
 
 use crate::error::ModelError;
 use crate::model::ModelId;
@@ -44,20 +44,20 @@ impl Providers {
     }
 }
 
-fn list_path(api: Api) -> &'static str {
+fn list_path(api: ProviderApi) -> &'static str {
     match api {
-        Api::Anthropic => "/v1/models?limit=1000",
-        Api::Responses | Api::Chat => "/models",
-        Api::Gemini => "/v1beta/models?pageSize=1000",
-        Api::Ollama => "/api/tags",
+        ProviderApi::Anthropic => "/v1/models?limit=1000",
+        ProviderApi::Responses | ProviderApi::Chat => "/models",
+        ProviderApi::Gemini => "/v1beta/models?pageSize=1000",
+        ProviderApi::Ollama => "/api/tags",
     }
 }
 
 /// The names in a provider's list.
-fn names(api: Api, listed: &Value) -> Vec<String> {
+fn names(api: ProviderApi, listed: &Value) -> Vec<String> {
     let (list, key) = match api {
-        Api::Anthropic | Api::Responses | Api::Chat => ("data", "id"),
-        Api::Gemini | Api::Ollama => ("models", "name"),
+        ProviderApi::Anthropic | ProviderApi::Responses | ProviderApi::Chat => ("data", "id"),
+        ProviderApi::Gemini | ProviderApi::Ollama => ("models", "name"),
     };
     let models = listed[list].as_array().into_iter().flatten();
     let names = models.filter_map(|model| model[key].as_str());

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use indexmap::IndexMap;
-use windlass_providers::{Api, KNOWN_PROVIDERS, KnownProvider};
+use windlass_providers::{KNOWN_PROVIDERS, KnownProvider, ProviderApi};
 
 use crate::model::{InvalidModelId, Model, ModelId};
 use crate::remote::{Endpoint, Patience, RemoteModel, SetupError};
@@ -18,7 +18,7 @@ use crate::secret::Secret;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProviderSettings {
     /// Its API; required for an unknown provider.
-    pub api: Option<Api>,
+    pub api: Option<ProviderApi>,
     /// Its base URL; required for an unknown provider.
     pub base_url: Option<String>,
     /// The variable that holds its key.
@@ -236,7 +236,7 @@ impl Providers {
 pub fn address_of(provider: &KnownProvider, told: Option<&str>) -> String {
     match told {
         None => provider.base_url.to_owned(),
-        Some(host) if provider.api == Api::Ollama => ollama_url(host),
+        Some(host) if provider.api == ProviderApi::Ollama => ollama_url(host),
         Some(url) => url.to_owned(),
     }
 }

@@ -13,7 +13,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER}
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 use ulid::Ulid;
-use windlass_providers::Api;
+use windlass_providers::ProviderApi;
 use windlass_schema::Dialect;
 
 use crate::error::ModelError;
@@ -51,7 +51,7 @@ impl Default for Patience {
 #[derive(Debug, Clone)]
 pub struct Endpoint {
     /// The API.
-    pub api: Api,
+    pub api: ProviderApi,
     /// The schema dialect for tools.
     pub dialect: Dialect,
     /// The URL to which paths are appended.

@@ -1,6 +1,6 @@
 //! The wire formats of providers: a body out, frames in.
 //!
-//! Start at [`WireFormat`]; each [`Api`] has a file that writes its requests
+//! Start at [`WireFormat`]; each [`ProviderApi`] has a file that writes its requests
 //! and a reader that turns frames into events. Everything here is pure:
 //! sending, retries and keys are in `remote.rs`.
 
@@ -15,13 +15,13 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 use ulid::Ulid;
 use windlass_protocol::{Arguments, Notice, Said, ToolCall, TurnEvent};
-use windlass_providers::Api;
+use windlass_providers::ProviderApi;
 use windlass_schema::Dialect;
 
 use crate::frames::Framing;
 use crate::model::{ModelEvent, ModelId, ModelRequest};
 
-/// Requests and replies in the format of an [`Api`].
+/// Requests and replies in the format of an [`ProviderApi`].
 pub(crate) trait WireFormat {
     /// The framing of its replies.
     fn framing(self) -> Framing;
@@ -36,7 +36,7 @@ pub(crate) trait WireFormat {
     fn reader(self) -> Box<dyn ReplyReader>;
 }
 
-impl WireFormat for Api {
+impl WireFormat for ProviderApi {
     fn framing(self) -> Framing {
         match self {
             Self::Ollama => Framing::Lines,

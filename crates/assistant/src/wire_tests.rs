@@ -9,16 +9,19 @@ use crate::frames::Frames;
 use crate::model::{Finish, ModelReply, OfferedTool};
 use crate::turn::Assistant;
 
-const APIS: [(Api, ProviderFormat); 5] = [
-    (Api::Anthropic, ProviderFormat::Anthropic),
-    (Api::Responses, ProviderFormat::Responses),
-    (Api::Chat, ProviderFormat::Chat),
-    (Api::Gemini, ProviderFormat::Gemini),
-    (Api::Ollama, ProviderFormat::Ollama),
+const APIS: [(ProviderApi, ProviderFormat); 5] = [
+    (ProviderApi::Anthropic, ProviderFormat::Anthropic),
+    (ProviderApi::Responses, ProviderFormat::Responses),
+    (ProviderApi::Chat, ProviderFormat::Chat),
+    (ProviderApi::Gemini, ProviderFormat::Gemini),
+    (ProviderApi::Ollama, ProviderFormat::Ollama),
 ];
 
 /// Reads bytes that come like this and then end.
-fn read<'a>(api: Api, pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<ModelReply, ReadError> {
+fn read<'a>(
+    api: ProviderApi,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> Result<ModelReply, ReadError> {
     let mut frames = Frames::new(api.framing());
     let mut reader = api.reader();
     let mut found = Vec::new();
@@ -158,7 +161,7 @@ fn overlapping_blocks_are_told_apart() {
         r#"{"type":"message_stop"}"#,
     ];
     let bytes: String = events.map(|event| format!("data: {event}\n\n")).concat();
-    let reply = read(Api::Anthropic, [bytes.as_bytes()]).unwrap();
+    let reply = read(ProviderApi::Anthropic, [bytes.as_bytes()]).unwrap();
     assert_eq!(said(&reply), ["text hi", "call t {\"x\":1}"]);
 }
 
@@ -170,7 +173,7 @@ fn calls_under_one_index_are_told_apart_by_their_ids() {
     ]},"finish_reason":"tool_calls"}]}"#
         .replace('\n', "");
     let bytes = format!("data: {calls}\n\ndata: [DONE]\n\n");
-    let reply = read(Api::Chat, [bytes.as_bytes()]).unwrap();
+    let reply = read(ProviderApi::Chat, [bytes.as_bytes()]).unwrap();
     assert_eq!(said(&reply), ["call t {\"x\":1}", "call t {\"x\":2}"]);
 }
 
@@ -239,7 +242,7 @@ fn body_with(tools: &[OfferedTool]) -> Value {
         max_tokens: None,
         effort: None,
     };
-    Api::Anthropic.body(&model, Dialect::Anthropic, &request)
+    ProviderApi::Anthropic.body(&model, Dialect::Anthropic, &request)
 }
 
 #[test]

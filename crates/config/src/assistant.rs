@@ -1,7 +1,7 @@
 //! The configuration of the assistant: its model, system prompt and providers.
 
 use indexmap::IndexMap;
-use windlass_providers::Api;
+use windlass_providers::ProviderApi;
 
 use crate::command::CommandConfig;
 use crate::expected::ExpectedValue;
@@ -45,7 +45,7 @@ pub enum ReasoningEffort {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ProviderConfig {
     /// Its wire format.
-    pub api: Option<Api>,
+    pub api: Option<ProviderApi>,
     /// The base URL of its API.
     pub base_url: Option<String>,
     /// The variable that holds its key.
@@ -142,7 +142,7 @@ impl ProviderConfig {
         reader.check_keys(table, keys::LLM);
         Self {
             api: reader.get(table, "api", |node| {
-                read::word(node, &Api::ALL.map(|api| (api.as_str(), api)))
+                read::word(node, &ProviderApi::ALL.map(|api| (api.as_str(), api)))
             }),
             base_url: reader.get(table, "base_url", |node| {
                 let url = read::string(node)?;

@@ -123,7 +123,7 @@ pub enum ProblemKind {
     },
     /// There is no built-in tool of that name.
     #[error(
-        "tool `{tool}` wants the built-in tool `{builtin}`, and there is none; there are {known}"
+        "tool `{tool}` names the built-in tool `{builtin}`, which does not exist; there are {known}"
     )]
     NoBuiltin {
         tool: String,

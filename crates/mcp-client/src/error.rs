@@ -48,7 +48,7 @@ pub enum ServerError {
     #[error("MCP server `{server}` cannot be sent the header `{header}`; rename or remove it")]
     Header { server: String, header: String },
     /// It did not list its tools.
-    #[error("MCP server `{server}` does not tell its tools: {why}")]
+    #[error("MCP server `{server}` does not list its tools: {why}")]
     List {
         server: String,
         /// Its error.

@@ -311,13 +311,13 @@ pub(crate) enum FieldMisfit {
     #[error("the field `{0}` is missing")]
     Missing(String),
     /// The field requires a number.
-    #[error("\"{0}\" is no number")]
+    #[error("\"{0}\" is not a number")]
     Number(String),
     /// The field requires an integer.
-    #[error("\"{0}\" is no whole number")]
+    #[error("\"{0}\" is not a whole number")]
     Integer(String),
     /// The field requires one of its options.
-    #[error("\"{word}\" is none of: {}", .options.join(", "))]
+    #[error("\"{word}\" is not one of: {}", .options.join(", "))]
     Option {
         word: String,
         /// The options, as they are shown.

@@ -52,10 +52,10 @@ fn what_does_not_do_says_why() {
         (
             json!({"type": "integer"}),
             "1.5",
-            "\"1.5\" is no whole number",
+            "\"1.5\" is not a whole number",
         ),
-        (json!({"type": "number"}), "inf", "\"inf\" is no number"),
-        (several, "a, c", "\"c\" is none of: a, b"),
+        (json!({"type": "number"}), "inf", "\"inf\" is not a number"),
+        (several, "a, c", "\"c\" is not one of: a, b"),
     ] {
         let misfit = field(schema, true).value(&json!(answer)).unwrap_err();
         assert_eq!(misfit.to_string(), why);

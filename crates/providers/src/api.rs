@@ -4,7 +4,7 @@ use windlass_schema::Dialect;
 
 /// A wire format of model providers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Api {
+pub enum ProviderApi {
     /// Anthropic Messages.
     Anthropic,
     /// `OpenAI` Responses.
@@ -16,7 +16,7 @@ pub enum Api {
     Ollama,
 }
 
-impl Api {
+impl ProviderApi {
     pub const ALL: [Self; 5] = [
         Self::Anthropic,
         Self::Responses,

@@ -2,7 +2,7 @@
 
 use windlass_schema::Dialect;
 
-use crate::Api;
+use crate::ProviderApi;
 
 /// A provider that is known without configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct KnownProvider {
     /// Its name, the part before the slash.
     pub name: &'static str,
     /// Its wire format.
-    pub api: Api,
+    pub api: ProviderApi,
     /// Its address.
     pub base_url: &'static str,
     /// The variable that overrides the address.
@@ -38,7 +38,7 @@ impl KnownProvider {
 
 const fn remote(
     name: &'static str,
-    api: Api,
+    api: ProviderApi,
     base_url: &'static str,
     base_url_variable: &'static str,
     key_variables: &'static [&'static str],
@@ -57,56 +57,56 @@ const fn remote(
 pub const KNOWN_PROVIDERS: &[KnownProvider] = &[
     remote(
         "anthropic",
-        Api::Anthropic,
+        ProviderApi::Anthropic,
         "https://api.anthropic.com",
         "ANTHROPIC_BASE_URL",
         &["ANTHROPIC_API_KEY"],
     ),
     remote(
         "openai",
-        Api::Responses,
+        ProviderApi::Responses,
         "https://api.openai.com/v1",
         "OPENAI_BASE_URL",
         &["OPENAI_API_KEY"],
     ),
     remote(
         "gemini",
-        Api::Gemini,
+        ProviderApi::Gemini,
         "https://generativelanguage.googleapis.com",
         "GEMINI_BASE_URL",
         &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     ),
     remote(
         "openrouter",
-        Api::Chat,
+        ProviderApi::Chat,
         "https://openrouter.ai/api/v1",
         "OPENROUTER_BASE_URL",
         &["OPENROUTER_API_KEY"],
     ),
     remote(
         "mistral",
-        Api::Chat,
+        ProviderApi::Chat,
         "https://api.mistral.ai/v1",
         "MISTRAL_BASE_URL",
         &["MISTRAL_API_KEY"],
     ),
     remote(
         "deepseek",
-        Api::Chat,
+        ProviderApi::Chat,
         "https://api.deepseek.com/v1",
         "DEEPSEEK_BASE_URL",
         &["DEEPSEEK_API_KEY"],
     ),
     remote(
         "xai",
-        Api::Chat,
+        ProviderApi::Chat,
         "https://api.x.ai/v1",
         "XAI_BASE_URL",
         &["XAI_API_KEY"],
     ),
     remote(
         "ollama",
-        Api::Ollama,
+        ProviderApi::Ollama,
         "http://127.0.0.1:11434",
         "OLLAMA_HOST",
         &[],
@@ -115,7 +115,7 @@ pub const KNOWN_PROVIDERS: &[KnownProvider] = &[
         dialect: Some(Dialect::LlamaCpp),
         ..remote(
             "llamacpp",
-            Api::Chat,
+            ProviderApi::Chat,
             "http://127.0.0.1:8080/v1",
             "LLAMACPP_BASE_URL",
             &[],
@@ -123,14 +123,14 @@ pub const KNOWN_PROVIDERS: &[KnownProvider] = &[
     },
     remote(
         "lmstudio",
-        Api::Chat,
+        ProviderApi::Chat,
         "http://127.0.0.1:1234/v1",
         "LMSTUDIO_BASE_URL",
         &[],
     ),
     remote(
         "vllm",
-        Api::Chat,
+        ProviderApi::Chat,
         "http://127.0.0.1:8000/v1",
         "VLLM_BASE_URL",
         &[],

@@ -8,5 +8,5 @@
 mod api;
 mod known;
 
-pub use api::Api;
+pub use api::ProviderApi;
 pub use known::{KNOWN_PROVIDERS, KnownProvider, key_variables};

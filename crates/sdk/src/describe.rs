@@ -5,7 +5,7 @@
 pub enum DescribeError {
     /// The arguments of a tool are not a struct with named fields.
     #[error(
-        "the arguments of tool `{tool}` are no struct with named fields; wrap them in one, and put \
+        "the arguments of tool `{tool}` are not a struct with named fields; wrap them in one, and put \
          enums into its fields"
     )]
     NotStruct {

@@ -413,7 +413,7 @@ fn what_no_model_could_be_given_is_found_before_one_is() {
     let tools = Tools::new().add(Tool::new("one", one));
     assert_eq!(
         error(tools),
-        "the arguments of tool `one` are no struct with named fields; wrap them in one, and put enums into its fields"
+        "the arguments of tool `one` are not a struct with named fields; wrap them in one, and put enums into its fields"
     );
 }
 

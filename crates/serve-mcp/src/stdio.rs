@@ -24,7 +24,7 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 #[derive(Debug, thiserror::Error)]
 pub enum StdioError {
     /// It did not start as the protocol requires.
-    #[error("the client did not begin as MCP wants")]
+    #[error("the client did not start as MCP requires")]
     Beginning(#[source] Box<ServerInitializeError>),
 }
 

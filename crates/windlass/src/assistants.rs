@@ -67,7 +67,7 @@ pub enum Resume {
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
     /// The configuration turns the record off.
-    #[error("sessions are not recorded, so there is nothing to go on with")]
+    #[error("sessions are not recorded, so there is nothing to continue")]
     NotRecorded,
     /// The record cannot be opened.
     #[error("the record cannot be opened: {0}")]
@@ -79,7 +79,7 @@ pub enum ResumeError {
     #[error(transparent)]
     BadId(#[from] InvalidId),
     /// The project has none.
-    #[error("there is no conversation of this project to go on with")]
+    #[error("there is no conversation of this project to continue")]
     NoneYet,
     /// The session has none.
     #[error("session `{0}` holds no conversation; `windlass sessions` lists what there is")]

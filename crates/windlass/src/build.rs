@@ -57,7 +57,7 @@ pub enum BuildError {
     },
     /// The arguments of a function are not a struct with named fields.
     #[error(
-        "the arguments of tool `{tool}` are no struct with named fields; wrap them in one, or give \
+        "the arguments of tool `{tool}` are not a struct with named fields; wrap them in one, or give \
          their schema"
     )]
     NotStruct {

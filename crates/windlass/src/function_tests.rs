@@ -116,7 +116,7 @@ fn arguments_that_are_no_struct_are_an_error() {
     let error = tool.into_parts().err().unwrap();
     assert_eq!(
         error.to_string(),
-        "the arguments of tool `add` are no struct with named fields; wrap them in one, or give \
+        "the arguments of tool `add` are not a struct with named fields; wrap them in one, or give \
          their schema"
     );
 }

@@ -291,7 +291,7 @@ fn of_receipt(receipt: &KeptReceipt) -> String {
         KeptReceiptReason::Aborted => "was aborted",
         KeptReceiptReason::Asked => "was ended by the user",
         KeptReceiptReason::Outdated => {
-            "was ended because its holder was of a version that is no longer understood"
+            "was ended because its holder has a version that is no longer supported"
         }
         KeptReceiptReason::Limit => "was ended because it exceeded a limit",
     };

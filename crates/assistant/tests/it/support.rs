@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use windlass_assistant::{
-    Api, Endpoint, Model, ModelError, ModelEvent, ModelId, ModelReply, ModelRequest, Patience,
-    RemoteModel, Secret,
+    Endpoint, Model, ModelError, ModelEvent, ModelId, ModelReply, ModelRequest, Patience,
+    ProviderApi, RemoteModel, Secret,
 };
 use windlass_protocol::TurnEvent;
 use windlass_schema::Dialect;
@@ -16,12 +16,12 @@ use windlass_testing::model::{ModelServer, Script, Turn};
 pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
 
 /// Every API, with the path under which its base URL lies.
-pub(crate) const APIS: [(Api, &str, Dialect); 5] = [
-    (Api::Anthropic, "", Dialect::Anthropic),
-    (Api::Responses, "/v1", Dialect::OpenAi),
-    (Api::Chat, "/v1", Dialect::OpenAi),
-    (Api::Gemini, "", Dialect::Gemini),
-    (Api::Ollama, "", Dialect::Ollama),
+pub(crate) const APIS: [(ProviderApi, &str, Dialect); 5] = [
+    (ProviderApi::Anthropic, "", Dialect::Anthropic),
+    (ProviderApi::Responses, "/v1", Dialect::OpenAi),
+    (ProviderApi::Chat, "/v1", Dialect::OpenAi),
+    (ProviderApi::Gemini, "", Dialect::Gemini),
+    (ProviderApi::Ollama, "", Dialect::Ollama),
 ];
 
 /// A script being said, and the model that says it.
@@ -45,7 +45,7 @@ pub(crate) fn model_at(url: &str, which: usize) -> Arc<dyn Model> {
     let (api, path, dialect) = APIS[which];
     let id = ModelId {
         provider: match api {
-            Api::Responses => "openai".to_owned(),
+            ProviderApi::Responses => "openai".to_owned(),
             other => other.as_str().to_owned(),
         },
         name: "scripted".to_owned(),

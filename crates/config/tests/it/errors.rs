@@ -216,7 +216,7 @@ fn a_tool_must_come_from_somewhere() {
       |                     ^
     "#);
     assert_snapshot!(error_of("[conversation.tools.x]\nsource = \"builtin\"\n"), @r#"
-    .windlass/config.toml:2:10: tool `x` wants the built-in tool `x`, and there is none; there are `shell`, `git`, `await`, `describe_tools`, `agent`
+    .windlass/config.toml:2:10: tool `x` names the built-in tool `x`, which does not exist; there are `shell`, `git`, `await`, `describe_tools`, `agent`
     2 | source = "builtin"
       |          ^^^^^^^^^
     "#);

@@ -76,7 +76,7 @@ async fn a_form_is_asked_field_by_field() {
         [
             "About you (Name: yours)",
             "About you (age)",
-            "About you (age) (\"seven\" is no whole number)",
+            "About you (age) (\"seven\" is not a whole number)",
             "About you (colour)",
             "About you (note)",
         ]
