@@ -67,6 +67,7 @@ pub(crate) fn run() -> ExitCode {
         }
     };
     let mut table = Table::default();
+    let mut code = ExitCode::SUCCESS;
     for benchmark in &plan.benchmarks {
         eprintln!("measuring {} …", benchmark.name());
         proc::give_back();
@@ -94,10 +95,14 @@ pub(crate) fn run() -> ExitCode {
             Benchmark::Page => on_executor(page::measure(plan.pace)),
             Benchmark::Hosts => on_executor(hosts::measure(plan.pace)),
         };
+        if plan.is_chosen && lines.is_empty() {
+            eprintln!("error: `{}` could not be measured", benchmark.name());
+            code = ExitCode::FAILURE;
+        }
         table.extend(lines);
     }
     print!("{table}");
-    ExitCode::SUCCESS
+    code
 }
 
 /// Runs a benchmark as a task of an executor of its own, as everything that

@@ -11,6 +11,7 @@
 mod adapters;
 mod agents;
 mod artefacts;
+mod bench;
 mod ci;
 mod clients;
 mod conformance;
@@ -91,7 +92,7 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
         "test" => test::run(rest),
         "schemas" => schemas::write(),
         "shots" => shots::run(rest),
-        "bench" => bench(rest),
+        "bench" => bench::run(rest),
         "sdks" => sdks::run(),
         "sdk-bench" => sdk_bench::run(rest),
         "adapters" => adapters::run(rest),
@@ -110,13 +111,4 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
         }
         other => bail!("`{other}` is not a chore\n\n{USAGE}"),
     }
-}
-
-fn bench(arguments: &[String]) -> anyhow::Result<()> {
-    let cargo = ["run", "--release", "--package", "windlass-benches", "--"];
-    workspace::cargo(
-        cargo
-            .into_iter()
-            .chain(arguments.iter().map(String::as_str)),
-    )
 }

@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use anyhow::{Context, ensure};
 use futures_util::FutureExt;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -21,6 +22,7 @@ use super::plan::Pace;
 use super::samples::Samples;
 use super::table::{Goal, Line, Quantity, Unit};
 
+const BROWSER: &str = "/usr/bin/chromium";
 const TERMINALS: usize = 50;
 const REQUESTS: usize = 20;
 /// Past calls, in batches of a thousand.
@@ -41,9 +43,12 @@ input()
 
 /// Nothing where there is no browser, or nothing to drive it.
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
-    let Some(packages) = packages().filter(|_| Path::new("/usr/bin/chromium").exists()) else {
-        eprintln!("page is left out: it needs Chromium and what `cargo xtask test` installs");
-        return Vec::new();
+    let packages = match packages() {
+        Ok(packages) => packages,
+        Err(problem) => {
+            eprintln!("page is left out: {problem}");
+            return Vec::new();
+        }
     };
     let seconds = pace.pick(60, 5);
     let fixture = Fixture::new().await;
@@ -198,10 +203,23 @@ fn lines(seen: &Value) -> Vec<Line> {
     ]
 }
 
-/// Where `cargo xtask test` has put what drives a browser.
-fn packages() -> Option<PathBuf> {
+/// The folder in which `cargo xtask bench` has installed the driver of a browser.
+fn packages() -> anyhow::Result<PathBuf> {
+    ensure!(
+        Path::new(BROWSER).exists(),
+        "`{BROWSER}` is not there; install the Debian package `chromium`"
+    );
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.filter(|cache| cache.is_absolute());
     let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
-    let folder = cache.or(home)?.join("windlass-mcp-clients");
-    folder.join("bin/page-driver").exists().then_some(folder)
+    let cache = cache.or(home);
+    let cache = cache.context("neither XDG_CACHE_HOME nor HOME says where a cache may be")?;
+    let folder = cache.join("windlass-mcp-clients");
+    let driver = folder.join("bin/page-driver");
+    ensure!(
+        driver.exists(),
+        "`{}` is not there; `cargo xtask bench --only page` installs it",
+        driver.display()
+    );
+    Ok(folder)
 }

@@ -40,6 +40,8 @@ pub(super) enum Pace {
 pub(super) struct Plan {
     pub(super) benchmarks: Vec<Benchmark>,
     pub(super) pace: Pace,
+    /// They were chosen by name: one that cannot run is an error.
+    pub(super) is_chosen: bool,
 }
 
 impl Benchmark {
@@ -122,7 +124,11 @@ impl Plan {
             .into_iter()
             .filter(|benchmark| only.is_empty() || only.contains(benchmark))
             .collect();
-        Ok(Self { benchmarks, pace })
+        Ok(Self {
+            benchmarks,
+            pace,
+            is_chosen: !only.is_empty(),
+        })
     }
 }
 

@@ -7,13 +7,14 @@ use anyhow::Context as _;
 use regex::Regex;
 use serde_json::json;
 use windlass_protocol::{HandleInfo, HandleState, LineRange};
+use windlass_serve_http::{EventReader, PeerError};
 
 use crate::ages::read_age;
 use crate::args::{Global, LogsArgs};
 use crate::print::{self, Printer};
 use crate::reach::{self, HandleTarget};
 use crate::safe_text::SafeText;
-use crate::stdout;
+use crate::stdout::{self, errln};
 
 /// No more than the interface gives at once.
 const STEP: u64 = 1 << 20;
@@ -51,30 +52,28 @@ pub(crate) async fn run(global: &Global, args: LogsArgs) -> anyhow::Result<ExitC
         since: since.map(|since| since.as_secs_f64()),
         plain: args.plain || printer.is_json,
     };
-    let mut at = None;
-    loop {
-        // Looked at first: what is written before the end is read after.
-        let info: HandleInfo = target.peer.get(&target.path("")).await?;
-        let from = match (at, args.last) {
-            (Some(at), _) => at,
-            (None, Some(count)) => reader.last_lines(info.written, count).await?,
-            (None, None) => 0,
-        };
-        reader.copy(from, info.written, &mut writer).await?;
-        at = Some(info.written);
-        let Some(events) = events
-            .as_mut()
-            .filter(|_| info.state != HandleState::Stopped)
-        else {
-            break;
-        };
-        // Any event may mean that there is more.
-        if events.next().await?.is_none() {
-            break;
+    let copied = reader.copy_all(args.last, events.as_mut(), &mut writer);
+    match copied.await {
+        // The end of a runtime is the end of its handles.
+        Err(error) if args.follow && is_end_of_runtime(&error) => {
+            errln!(
+                "windlass: the runtime of `{}` has ended; the last output may be missing",
+                args.handle
+            );
         }
+        copied => copied?,
     }
     writer.finish(&target)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The runtime was there when it was found, and is gone now.
+fn is_end_of_runtime(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<PeerError>();
+    matches!(
+        error,
+        Some(PeerError::Unreachable(..) | PeerError::Broken(_))
+    )
 }
 
 /// Reads a handle's log.
@@ -86,6 +85,35 @@ struct LogReader<'a> {
 }
 
 impl LogReader<'_> {
+    /// Copies the last lines, or everything; with events, until the handle has stopped.
+    async fn copy_all(
+        &self,
+        last: Option<usize>,
+        mut events: Option<&mut EventReader>,
+        writer: &mut LogWriter,
+    ) -> anyhow::Result<()> {
+        let mut at = None;
+        loop {
+            // Looked at first: what is written before the end is read after.
+            let info: HandleInfo = self.target.peer.get(&self.target.path("")).await?;
+            let from = match (at, last) {
+                (Some(at), _) => at,
+                (None, Some(count)) => self.last_lines(info.written, count).await?,
+                (None, None) => 0,
+            };
+            self.copy(from, info.written, writer).await?;
+            at = Some(info.written);
+            let is_running = info.state != HandleState::Stopped;
+            let Some(events) = events.as_mut().filter(|_| is_running) else {
+                return Ok(());
+            };
+            // Any event may mean that there is more.
+            if events.next().await?.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
     async fn copy(&self, mut at: u64, end: u64, writer: &mut LogWriter) -> anyhow::Result<()> {
         while at < end {
             let to = end.min(at + STEP);

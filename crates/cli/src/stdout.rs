@@ -5,12 +5,14 @@
 //! is silent, a full disk is reported. Errors of stderr are ignored.
 
 use std::fmt;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal as _, Write};
 use std::process::ExitCode;
 
 use serde_json::Value;
 
 use crate::exit;
+use crate::screen::Screen;
+use crate::wrap;
 
 /// Writes a line to stdout; an error goes to the caller.
 macro_rules! outln {
@@ -102,6 +104,10 @@ pub(crate) fn print_json(value: &Value) -> anyhow::Result<ExitCode> {
 
 /// Does what [`errln`] does.
 pub(crate) fn error_line(text: fmt::Arguments<'_>) {
+    let mut text = text.to_string();
+    if io::stderr().is_terminal() {
+        text = wrap::message(&text, Screen::stderr().size().0);
+    }
     // There is nowhere else to say it.
     let _ = writeln!(io::stderr(), "{text}");
 }

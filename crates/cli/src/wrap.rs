@@ -54,6 +54,33 @@ pub(crate) fn fitted(line: &str, columns: usize) -> Vec<String> {
     hanging(indent, text, columns)
 }
 
+/// A message of any number of lines for a terminal of `columns` columns, with line breaks between words. A word that is
+/// too long, such as an address, stays whole: broken, it could not be copied or followed. Styled lines are left alone.
+pub(crate) fn message(text: &str, columns: usize) -> String {
+    let lines = text.split('\n').map(|line| {
+        if line.width() <= columns || line.contains('\x1b') {
+            return line.to_owned();
+        }
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        let (indent, words) = line.split_at(indent);
+        let mut rows = vec![String::from(indent)];
+        let mut width = indent.len();
+        for word in words.split_inclusive(' ') {
+            let needed = word.trim_end_matches(' ').width();
+            if width > indent.len() && width + needed > columns {
+                rows.push(String::from(indent));
+                width = indent.len();
+            }
+            width += word.width();
+            let row = rows.last_mut().expect("there is one row at least");
+            row.push_str(word);
+        }
+        let rows: Vec<&str> = rows.iter().map(|row| row.trim_end()).collect();
+        rows.join("\n")
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 #[cfg(test)]
 #[path = "wrap_tests.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-use super::{fitted, hanging, wrapped};
+use super::{fitted, hanging, message, wrapped};
 
 #[test]
 fn rows_are_broken_between_words() {
@@ -29,4 +29,16 @@ fn rows_below_the_first_are_indented_alike() {
         fitted("\x1b[1mone two\x1b[0m", 3),
         ["\x1b[1mone two\x1b[0m"]
     );
+}
+
+#[test]
+fn messages_are_broken_between_words_and_addresses_stay_whole() {
+    assert_eq!(message("one two three", 8), "one two\nthree");
+    assert_eq!(message("  one two\nx", 6), "  one\n  two\nx");
+    assert_eq!(
+        message("see http://127.0.0.1:1/#token=abc now", 12),
+        "see\nhttp://127.0.0.1:1/#token=abc\nnow"
+    );
+    assert_eq!(message("\x1b[1mone two\x1b[0m", 3), "\x1b[1mone two\x1b[0m");
+    assert_eq!(message("  --> file   key   ", 80), "  --> file   key   ");
 }

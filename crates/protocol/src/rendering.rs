@@ -71,6 +71,13 @@ impl RequestRendering {
         let command = command.filter(|_| !arguments.contains_key("args"));
         let whole = serde_json::to_string(arguments).ok();
         let mut fields = Vec::new();
+        if let Some(handle) = text("handle").filter(|_| text("action") == Some("spawn")) {
+            fields.push(field("as handle", &Value::from(handle)));
+        }
+        if let Some(secs) = metadata.get("keep_secs").and_then(Value::as_u64) {
+            let text = format!("it outlives this runtime by up to {}", duration(secs));
+            fields.push(field("kept", &Value::from(text)));
+        }
         for (key, name) in [("host", "on host"), ("sandbox", "in sandbox")] {
             let value = metadata.get(key).map(|value| field(name, value));
             fields.extend(value);
@@ -250,6 +257,15 @@ fn argument_fields(arguments: &Arguments, without_command: bool) -> Vec<Rendered
         });
     }
     fields
+}
+
+/// A time in the largest unit that gives a whole number.
+fn duration(secs: u64) -> String {
+    match secs {
+        secs if secs > 0 && secs.is_multiple_of(3600) => format!("{} h", secs / 3600),
+        secs if secs > 0 && secs.is_multiple_of(60) => format!("{} min", secs / 60),
+        secs => format!("{secs} s"),
+    }
 }
 
 fn field(name: &str, value: &Value) -> RenderedField {

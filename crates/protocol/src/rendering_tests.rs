@@ -304,3 +304,30 @@ fn a_question_is_shown_with_all_of_what_it_is_about() {
 fn a_request_without_anything_is_shown() {
     assert_eq!(check(json!(null), &[], &[]), "Run `shell`?");
 }
+
+#[test]
+fn a_spawn_shows_its_handle_and_how_long_it_is_kept() {
+    let mut request = request(json!({"command": "make"}), &["make"], &[]);
+    let more = [
+        ("action", json!("spawn")),
+        ("handle", json!("build")),
+        ("keep_secs", json!(7200)),
+    ];
+    for (key, value) in more {
+        request.metadata.insert(key.to_owned(), value);
+    }
+    assert_eq!(
+        RequestRendering::of_permission(&request).to_text(),
+        "Run `shell`?\n  make\nas handle: build\nkept: it outlives this runtime by up to 2 h"
+    );
+    request.metadata.insert("keep_secs".to_owned(), json!(90));
+    let shown = RequestRendering::of_permission(&request).to_text();
+    assert!(shown.ends_with("up to 90 s"), "{shown}");
+    // A call on a handle says so in its title.
+    request.metadata.insert("action".to_owned(), json!("apply"));
+    request.metadata.shift_remove("keep_secs");
+    assert_eq!(
+        RequestRendering::of_permission(&request).to_text(),
+        "Run `shell` on handle `build`?\n  make"
+    );
+}

@@ -6,6 +6,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use windlass_protocol::{
@@ -341,6 +342,18 @@ impl PermissionCheck {
         executor.format_arguments(start).await
     }
 
+    /// How long the handle that the call would start outlives its runtime, if it does.
+    fn lease(&self) -> Option<Duration> {
+        if self.action != Some(HandleAction::Spawn) {
+            return None;
+        }
+        self.session.options.keeper.as_ref()?;
+        let id = self.handle.as_ref()?;
+        let handle = self.session.registry.lock().get(id.as_str())?;
+        let lifecycle = &self.tool.definition.lifecycle;
+        lifecycle.lease(handle.wants_keeping())
+    }
+
     pub(crate) fn request(
         &self,
         subject: &Subject,
@@ -354,6 +367,9 @@ impl PermissionCheck {
         }
         if let Some(handle) = &self.handle {
             metadata.insert("handle".into(), json!(handle));
+        }
+        if let Some(lease) = self.lease() {
+            metadata.insert("keep_secs".into(), json!(lease.as_secs()));
         }
         metadata.insert("arguments".into(), json!(self.shown(args.clone())));
         if let Some(sandbox) = &self.tool.definition.sandbox {

@@ -235,6 +235,23 @@ fn one_more_than_allowed_runs_and_says_that_it_is_not_kept() {
 }
 
 #[test]
+fn a_request_shows_the_handle_and_how_long_it_is_kept() {
+    let project = keeping_project(600, 8);
+    let mut drive = project.lines(&["drive", "--session", "work", "--ask"]);
+    let mut fields = |spawn: Value| {
+        drive.send(&json!([spawn]));
+        let request = drive.next()["request"].clone();
+        drive.send(&json!({"permission": request["id"], "reply": "reject"}));
+        drive.next();
+        request["metadata"]["rendering"]["fields"].clone()
+    };
+    let named = json!({"name": "as handle", "lines": ["dev"]});
+    let kept = json!({"name": "kept", "lines": ["it outlives this runtime by up to 10 min"]});
+    assert_eq!(fields(spawn_kept("dev", "true")), json!([named, kept]));
+    assert_eq!(fields(spawn("dev", "true")), json!([named]));
+}
+
+#[test]
 fn keep_is_taken_only_where_it_means_something() {
     let project = Project::new();
     let mut drive = project.drive();

@@ -122,6 +122,23 @@ fn a_running_one_shot_is_listed_followed_and_ended() {
 }
 
 #[test]
+fn following_a_handle_ends_well_when_its_runtime_does() {
+    let project = Project::new();
+    let mut drive = project.drive();
+    drive.run([spawn("c", "echo first; exec cat")]);
+    let mut following = project.windlass(&["logs", "-f", "c"]);
+    let following = following.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut following = following.spawn().unwrap();
+    let mut lines = BufReader::new(following.stdout.take().unwrap()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "first");
+    drive.kill();
+    let ended = following.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert!(said.contains("the runtime of `c` has ended"), "{said}");
+    assert!(ended.status.success(), "{said}");
+}
+
+#[test]
 fn a_handle_that_is_not_there_or_not_alone_is_said() {
     let project = Project::new();
     let none = project.run(&["logs", "x"], "");

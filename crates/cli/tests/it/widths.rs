@@ -49,6 +49,23 @@ async fn lists_have_the_width_of_the_terminal() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn errors_are_broken_between_words() {
+    for args in [
+        &["workers"][..],
+        &["hosts", "check", "a-host-that-nobody-has-configured"],
+        &["tools", "a-tool-that-nobody-has-configured-in-this-project"],
+        &[
+            "logs",
+            "a-handle-that-nobody-has-started-in-any-session-so-far",
+        ],
+    ] {
+        let (exit, rows) = sit(args, 80, Vec::new()).await.ends().await;
+        assert_ne!(exit, Exit::Code(0), "{args:?}\n{rows}");
+        assert!(is_whole(&rows, 80), "{args:?}:\n{rows}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_list_is_cut_to_eighty_columns_and_whole_on_more() {
     let gemini = async |cols| {
         let (_, rows) = sit(&["models", "--offline"], cols, Vec::new())
