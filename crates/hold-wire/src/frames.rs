@@ -3,7 +3,8 @@
 /// The longest message that is read.
 pub const LONGEST_FRAME: usize = 1 << 20;
 
-const HEAD: usize = 4;
+/// The length of the number before a message.
+pub(crate) const HEAD: usize = 4;
 
 /// A message behind its length.
 pub fn frame(message: &[u8]) -> Vec<u8> {
@@ -32,11 +33,17 @@ pub struct FrameBuffer {
 impl FrameBuffer {
     /// Adds bytes that have arrived.
     pub fn push(&mut self, bytes: &[u8]) {
+        self.incoming(bytes.len()).extend_from_slice(bytes);
+    }
+
+    /// The buffer that bytes which arrive are to be appended to, with room for at least `room` of them.
+    pub fn incoming(&mut self, room: usize) -> &mut Vec<u8> {
         if self.given > 0 {
             self.bytes.drain(..self.given);
             self.given = 0;
         }
-        self.bytes.extend_from_slice(bytes);
+        self.bytes.reserve(room);
+        &mut self.bytes
     }
 
     /// The next message, if all of it has arrived.

@@ -12,6 +12,7 @@ mod far;
 mod hello;
 mod near;
 mod outcome;
+mod output;
 mod sandbox;
 mod status;
 
@@ -19,6 +20,7 @@ pub use far::FarFrame;
 pub use hello::FarHello;
 pub use near::{LinkCapture, NearFrame, NearHello, ProgramOrigin, ProgramStart};
 pub use outcome::{LinkExit, StartFailure};
+pub use output::{FramedOutput, OutputFrame};
 pub use sandbox::{AppliedRules, LinkLimits, LinkNetwork, LinkSandbox, SandboxRules};
 pub use status::{LinkPrompt, LinkReader, ProgramStatus};
 

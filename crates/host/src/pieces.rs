@@ -6,7 +6,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use windlass_hold_wire::{FrameBuffer, frame};
 
-/// How much is read at a time.
+/// How much is read at a time: what a pipe holds by itself. One that held more would have replies wait behind a flood.
 const CHUNK: usize = 64 * 1024;
 /// How many pieces of output wait to be written, of all programs together.
 const BULK: usize = 4;
@@ -17,7 +17,6 @@ const BATCH: usize = 64 * 1024;
 pub(crate) struct FrameReader<R> {
     pipe: R,
     buffer: FrameBuffer,
-    chunk: Vec<u8>,
 }
 
 /// The reason why there is no next frame.
@@ -34,7 +33,6 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         Self {
             pipe,
             buffer: FrameBuffer::default(),
-            chunk: vec![0; CHUNK],
         }
     }
 
@@ -47,18 +45,19 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
             if let Some(bytes) = self.buffer.next_frame().map_err(|_| ReadEnd::Garbage)? {
                 return read(bytes).ok_or(ReadEnd::Garbage);
             }
-            match self.pipe.read(&mut self.chunk).await {
+            match self.pipe.read_buf(self.buffer.incoming(CHUNK)).await {
                 Ok(0) | Err(_) => return Err(ReadEnd::Closed),
-                Ok(length) => self.buffer.push(&self.chunk[..length]),
+                Ok(_) => {}
             }
         }
     }
 
     /// Reads bytes, to look at them before they are taken for frames.
     pub(crate) async fn peek(&mut self) -> io::Result<&[u8]> {
-        let length = self.pipe.read(&mut self.chunk).await?;
-        self.buffer.push(&self.chunk[..length]);
-        Ok(&self.chunk[..length])
+        let incoming = self.buffer.incoming(CHUNK);
+        let before = incoming.len();
+        self.pipe.read_buf(incoming).await?;
+        Ok(&incoming[before..])
     }
 }
 
@@ -85,9 +84,9 @@ impl FrameSender {
         let _ = self.control.send(frame(message));
     }
 
-    /// Sends a piece of output in its turn; `false` if the pipe has gone.
-    pub(crate) async fn send_bulk(&self, message: &[u8]) -> bool {
-        self.bulk.send(frame(message)).await.is_ok()
+    /// Sends a frame with output, which has its length already, in its turn; `false` if the pipe has gone.
+    pub(crate) async fn send_bulk(&self, frame: Vec<u8>) -> bool {
+        self.bulk.send(frame).await.is_ok()
     }
 
     /// Resolves when the pipe has gone.

@@ -75,8 +75,18 @@ impl Output {
     /// that neither has are skipped. The result is held in memory, so the range
     /// should be small.
     pub fn raw(&self, range: Range<u64>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.append_raw(range, &mut bytes);
+        bytes
+    }
+
+    /// Appends the bytes of a range to others, as [`Output::raw`] gives them.
+    pub fn append_raw(&self, range: Range<u64>, bytes: &mut Vec<u8>) {
         let parts = {
             let store = &self.shared.state.lock().store;
+            if store.append_memory(&range, bytes) {
+                return;
+            }
             let gap = store.gap();
             let ranges = if gap.is_empty() {
                 [range, 0..0]
@@ -86,11 +96,9 @@ impl Output {
             };
             ranges.map(|range| store.part(range))
         };
-        let mut bytes = Vec::new();
         for part in parts {
             bytes.append(&mut self.shared.load(part).1);
         }
-        bytes
     }
 
     fn excerpt(&self, rendered: Rendered, limit: usize) -> Excerpt {

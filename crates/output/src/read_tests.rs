@@ -446,3 +446,27 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn raw_bytes_are_appended_from_memory_and_from_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Output::new(OutputOptions {
+        memory: 8,
+        log: Some(folder.path().join("log")),
+        ..OutputOptions::default()
+    });
+    let all = b"0123456789abcdefghij";
+    for piece in all.chunks(3) {
+        output.push(Stream::Stdout, piece);
+    }
+    for from in 0..all.len() {
+        for until in from..=all.len() {
+            let mut bytes = b"before".to_vec();
+            output.append_raw(from as u64..until as u64, &mut bytes);
+            assert_eq!(bytes, [b"before", &all[from..until]].concat());
+        }
+    }
+    let mut bytes = Vec::new();
+    output.append_raw(15..99, &mut bytes);
+    assert_eq!(bytes, all[15..], "what there is not is left out");
+}

@@ -162,18 +162,30 @@ impl ByteStore {
         (&first[first_skip..], &second[second_skip..])
     }
 
+    /// Appends the bytes of a range to others, if all of them are in memory; says whether they are.
+    pub(super) fn append_memory(&self, range: &Range<u64>, bytes: &mut Vec<u8>) -> bool {
+        if range.start < self.start() || range.end > self.end {
+            return false;
+        }
+        if range.is_empty() {
+            return true;
+        }
+        let length = length(range);
+        let (first, second) = self.memory_from(range.start);
+        let first = &first[..first.len().min(length)];
+        bytes.reserve(length);
+        bytes.extend_from_slice(first);
+        bytes.extend_from_slice(&second[..length - first.len()]);
+        true
+    }
+
     /// A range without a gap, clamped to the stored bytes.
     pub(super) fn part(&self, range: Range<u64>) -> Part {
         let end = range.end.min(self.end);
         let range = range.start.min(end)..end;
         let in_memory = self.start().max(range.start)..range.end;
         let mut memory = Vec::new();
-        if !in_memory.is_empty() {
-            let length = length(&in_memory);
-            let (first, second) = self.memory_from(in_memory.start);
-            memory.extend_from_slice(&first[..first.len().min(length)]);
-            memory.extend_from_slice(&second[..length - memory.len()]);
-        }
+        self.append_memory(&in_memory, &mut memory);
         let file = match &self.log {
             LogState::Open(log) if range.start < self.start() => Some(log.file()),
             _ => None,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{AppliedRules, FarHello, LinkExit, ProgramStatus, StartFailure};
+use super::{AppliedRules, FarHello, FramedOutput, LinkExit, ProgramStatus, StartFailure};
 use crate::bytes::{ByteReader, ByteWriter};
 
 const HELLO: u8 = 96;
@@ -11,7 +11,7 @@ const FAILED: u8 = 98;
 const RESUMED: u8 = 99;
 const GONE: u8 = 100;
 const DONE: u8 = 101;
-const OUTPUT: u8 = 102;
+pub(super) const OUTPUT: u8 = 102;
 const STATUS: u8 = 103;
 const SETTLED: u8 = 104;
 const EXITED: u8 = 105;
@@ -158,14 +158,9 @@ pub enum FarFrame {
 impl FarFrame {
     /// The program and the offset after the last byte, if the bytes are a frame with output. Nothing is copied.
     pub fn output_end(bytes: &[u8]) -> Option<(u64, u64)> {
-        let mut reader = ByteReader(bytes);
-        if reader.u8()? != OUTPUT {
-            return None;
-        }
-        let (program, from) = (reader.u64()?, reader.u64()?);
-        reader.u8()?;
-        let length = reader.bytes()?.len() as u64;
-        Some((program, from.checked_add(length)?))
+        let piece = FramedOutput::read(bytes)?;
+        let end = piece.from.checked_add(piece.bytes.len() as u64)?;
+        Some((piece.program, end))
     }
 
     /// The frame as bytes, without its length.

@@ -1,33 +1,33 @@
 //! Output in the pieces that frames carry.
 
-use windlass_hold_wire::LONGEST_PIECE;
+use windlass_hold_wire::{LONGEST_PIECE, OutputFrame};
 use windlass_output::{Output, Stream};
 
-/// Output of one stream.
+/// A frame with the next output of a program.
 pub(super) struct LinkPiece {
-    pub(super) from: u64,
-    pub(super) is_stderr: bool,
-    pub(super) bytes: Vec<u8>,
+    /// The frame behind its length.
+    pub(super) frame: Vec<u8>,
+    /// The offset after its output.
+    pub(super) end: u64,
 }
 
 impl LinkPiece {
-    /// The next piece. One that cannot be had is empty, at the offset after it.
-    pub(super) fn next(output: &Output, from: u64, until: u64) -> Self {
+    /// The next piece of one stream. One that cannot be had is empty, at the offset after it.
+    pub(super) fn next(program: u64, output: &Output, from: u64, until: u64) -> Self {
         let (stream, change) = output.stream_at(from);
-        let until = until
+        let end = until
             .min(from + LONGEST_PIECE as u64)
             .min(change.unwrap_or(u64::MAX));
-        let mut bytes = output.raw(from..until);
-        let mut from = from;
-        if bytes.len() as u64 != until - from {
+        let length = usize::try_from(end - from).unwrap_or(LONGEST_PIECE);
+        let mut frame = OutputFrame::new(program, from, stream == Stream::Stderr, length);
+        output.append_raw(from..end, frame.output());
+        if frame.length() != length {
             // The middle of a long output is not kept. The near side sees the gap by the offset.
-            from = until;
-            bytes.clear();
+            frame.clear(end);
         }
         Self {
-            from,
-            is_stderr: stream == Stream::Stderr,
-            bytes,
+            frame: frame.finish(),
+            end,
         }
     }
 }

@@ -398,15 +398,9 @@ impl FarProgram {
             let until = output.position().min(*credit.borrow_and_update());
             while from < until {
                 self.tell_modes();
-                let piece = LinkPiece::next(&output, from, until);
-                from = piece.from + piece.bytes.len() as u64;
-                let frame = FarFrame::Output {
-                    program: self.number,
-                    from: piece.from,
-                    is_stderr: piece.is_stderr,
-                    bytes: piece.bytes,
-                };
-                if !self.sender.send_bulk(&frame.write()).await {
+                let piece = LinkPiece::next(self.number, &output, from, until);
+                from = piece.end;
+                if !self.sender.send_bulk(piece.frame).await {
                     return;
                 }
             }

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant, SystemTime};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 use windlass_hold_wire::{
-    FarFrame, FarHello, HolderOrder, LINK_VERSION, LinkSession, NearFrame, NearHello, ProgramStart,
+    FarFrame, FarHello, FramedOutput, HolderOrder, LINK_VERSION, LinkSession, NearFrame, NearHello,
+    ProgramStart,
 };
 use windlass_process::{Launcher, UnreachableHost};
 
@@ -435,6 +436,15 @@ impl Link {
         state.lost = None;
     }
 
+    /// Takes output of a program.
+    fn receive(&self, piece: FramedOutput<'_>) {
+        let program = self.state.lock().programs.get(&piece.program).cloned();
+        if let Some(program) = program.and_then(|program| program.upgrade()) {
+            program.receive(piece.from, piece.is_stderr, piece.bytes);
+            program.wake();
+        }
+    }
+
     fn take(&self, frame: FarFrame) {
         let number = match &frame {
             FarFrame::Started { program, .. }
@@ -523,11 +533,18 @@ async fn read(link: Weak<Link>, connection: CarrierLink, number: u64) {
             link.send(&NearFrame::Beat);
         }
     });
-    while let Ok(Ok(frame)) = tokio::time::timeout(limit, reader.next(FarFrame::read)).await {
-        if let Some(link) = link.upgrade() {
-            link.take(frame);
+    // Output is taken where it lies: it is most of what comes.
+    let take = |bytes: &[u8]| -> Option<()> {
+        let link = link.upgrade();
+        if let Some(piece) = FramedOutput::read(bytes) {
+            link.inspect(|link| link.receive(piece));
+        } else {
+            let frame = FarFrame::read(bytes)?;
+            link.inspect(|link| link.take(frame));
         }
-    }
+        Some(())
+    };
+    while let Ok(Ok(())) = tokio::time::timeout(limit, reader.next(take)).await {}
     beating.abort();
     drop(carrier);
     if let Some(link) = link.upgrade() {

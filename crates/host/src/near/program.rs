@@ -346,7 +346,8 @@ impl NearProgram {
         self.wake();
     }
 
-    fn receive(&self, from: u64, is_stderr: bool, bytes: &[u8]) {
+    /// Takes output.
+    pub(super) fn receive(&self, from: u64, is_stderr: bool, bytes: &[u8]) {
         let (received, again) = {
             let state = self.state.lock();
             if state.exit.is_some() || state.left {
