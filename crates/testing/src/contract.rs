@@ -1,4 +1,4 @@
-//! The contract of [`Job`](windlass_runtime::Job), for every executor.
+//! The contract of [`Job`], for every executor.
 //!
 //! An executor's tests implement [`Contractor`]: they start tools with the
 //! [`Behaviour`] that the contract asks for. [`check_contract`] then checks the
