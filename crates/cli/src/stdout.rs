@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use serde_json::Value;
 
 use crate::exit;
-use crate::screen::Screen;
+use crate::screen::TerminalDisplay;
 use crate::wrap;
 
 /// Writes a line to stdout; an error goes to the caller.
@@ -106,7 +106,7 @@ pub(crate) fn print_json(value: &Value) -> anyhow::Result<ExitCode> {
 pub(crate) fn error_line(text: fmt::Arguments<'_>) {
     let mut text = text.to_string();
     if io::stderr().is_terminal() {
-        text = wrap::message(&text, Screen::stderr().size().0);
+        text = wrap::message(&text, TerminalDisplay::stderr().size().0);
     }
     // There is nowhere else to say it.
     let _ = writeln!(io::stderr(), "{text}");

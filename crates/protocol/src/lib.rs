@@ -6,8 +6,6 @@
 
 #![warn(missing_docs)]
 
-#![warn(missing_docs)]
-
 mod answer_fault;
 mod ask;
 mod attachment;

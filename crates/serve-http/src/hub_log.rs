@@ -39,9 +39,7 @@ pub(crate) enum ItemSource<'a> {
         id: &'a str,
     },
     /// Another runtime, which has ended.
-    PeerGone {
-        socket: &'a str,
-    },
+    PeerGone { socket: &'a str },
 }
 
 impl ItemSource<'_> {
