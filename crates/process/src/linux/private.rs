@@ -25,6 +25,8 @@ use super::tree::Member;
 const PREFIX: &str = "windlass-sandbox-";
 /// The file that lists the empty folders that were made elsewhere.
 const LIST: &str = "placeholders";
+/// How often the folder of the private folders is made again that others have removed.
+const ATTEMPTS: u32 = 16;
 /// The file that lists the sockets of holders whose programs outlive this process.
 const KEPT: &str = "kept";
 
@@ -56,13 +58,22 @@ pub(super) struct PrivateFolder {
 impl PrivateFolder {
     pub(super) fn new() -> io::Result<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let base = make_base()?;
-        sweep_in(&base);
+        sweep();
         let own = std::process::id();
         let start = Member::read(own.cast_signed()).map_or(0, |own| own.start);
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = base.join(format!("{PREFIX}{own}-{start}-{next}"));
-        DirBuilder::new().mode(0o700).create(&path)?;
+        let name = format!("{PREFIX}{own}-{start}-{next}");
+        let mut attempts = 0;
+        let path = loop {
+            let path = make_base()?.join(&name);
+            attempts += 1;
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => break path,
+                // The last sandbox of another process has removed the folder meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && attempts < ATTEMPTS => {}
+                Err(error) => return Err(error),
+            }
+        };
         // The program sees it as `/tmp`, whatever it was called.
         let path = path.canonicalize()?;
         let this = Self {
@@ -187,6 +198,7 @@ impl Drop for PrivateFolder {
         }
         if all_gone {
             let _ = std::fs::remove_dir_all(&self.path);
+            remove_empty_base();
         } else {
             // The list stays for whoever removes the rest.
             for name in ["tmp", "shm", "run"] {
@@ -349,6 +361,13 @@ pub(super) fn visible_base() -> Option<PathBuf> {
     Some(base()).filter(|base| !is_private(base))
 }
 
+/// Removes the folder with the private folders, if it is one of its own and the last of them is gone.
+fn remove_empty_base() {
+    if let Some(base) = visible_base() {
+        let _ = std::fs::remove_dir(base);
+    }
+}
+
 fn make_base() -> io::Result<PathBuf> {
     let base = base();
     if is_private(&base) {
@@ -405,4 +424,5 @@ fn sweep_in(base: &Path) {
             }
         }
     }
+    remove_empty_base();
 }

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 
-use windlass_process::{Command, peer_is_tool};
+use windlass_process::{Command, StartError, peer_is_tool};
 
 use crate::support::{
     Probe, alive, alone_with_leftovers, eventually, kill, launcher, parent, run_as_ordinary_user,
@@ -146,7 +146,14 @@ s.recv(1)";
         let connect = format!("python3 {} {}", script.display(), path.display());
         let launcher = launcher();
         let command = shell(way).env("CONNECT", connect);
-        let process = launcher.start(command).await.unwrap();
+        let process = match launcher.start(command).await {
+            // It has killed its shim before that could say that it runs.
+            Err(StartError::Interrupted { .. }) if way.contains("kill -9") => {
+                eventually(way, || alive(&path.display().to_string()).is_empty());
+                continue;
+            }
+            started => started.unwrap(),
+        };
         listener.set_nonblocking(true).unwrap();
         let mut accepted = None;
         let refused = std::cell::RefCell::new(&mut accepted);
