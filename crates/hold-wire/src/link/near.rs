@@ -136,7 +136,7 @@ pub enum NearFrame {
         program: u64,
         /// A number for the reply.
         id: u64,
-        /// The time without output after which it counts as quiet.
+        /// The maximum time to wait for that.
         limit: Duration,
     },
     /// Requests the resource usage of a program.
