@@ -46,7 +46,7 @@ pub(super) fn forget_the_rest(windlass: &Windlass, api: &Api) {
     }
 }
 
-/// The sessions of this project's servers that left handles or events.
+/// The sessions of this project's servers that left kept handles.
 fn left_by_servers(windlass: &Windlass) -> BTreeSet<SessionId> {
     let root = &windlass.config().root;
     let is_ours =
