@@ -1,22 +1,22 @@
 //! The benchmarks, in the order in which they run and are printed.
 //!
-//! | room | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | `plan` | which of them run, and how thoroughly |
+//! | `plan` | the selected benchmarks, and the number of samples |
 //! | `one_shot`, `wake`, `fetch`, `startup`, `flood`, `digest` | times and rates |
-//! | `sandbox` | what a sandbox and limits cost a start |
-//! | `argument` | what a large argument costs a call |
-//! | `record` | what the record costs a call |
+//! | `sandbox` | the cost of a sandbox and limits at start |
+//! | `argument` | the cost of a large argument |
+//! | `record` | the cost of the record per call |
 //! | `mcp` | a call over MCP; its floor is `mcp_echo` |
-//! | `assistant` | what a turn adds, and what a long conversation costs |
+//! | `assistant` | the overhead of a turn, and the cost of a long conversation |
 //! | `load` | a server with many readers and many calls |
 //! | `apply`, `terminal_flood` | times and rates of terminals |
-//! | `many`, `handles`, `terminals` | what is left over, and what a live handle costs |
-//! | `page` | what the page of `serve` costs a browser |
+//! | `many`, `handles`, `terminals` | leaks, and the cost of a live handle |
+//! | `page` | the cost of the page of `serve` in a browser |
 //! | `hosts` | tools on a host; its server is `ssh_server` |
-//! | `fixture` | the runtime that is measured, with its tools |
-//! | `bare`, `bare_terminal` | the floors: the system calls without anything around them |
-//! | `proc` | what `/proc` says of a process |
+//! | `fixture` | the runtime under test, with its tools |
+//! | `bare`, `bare_terminal` | the floors: only the system calls |
+//! | `proc` | reads `/proc` |
 //! | `samples`, `table` | medians, and the table |
 
 mod apply;
@@ -54,7 +54,7 @@ use std::process::ExitCode;
 use self::plan::{Benchmark, Plan};
 use self::table::{Line, Table};
 
-/// Runs what the command line asks for and prints the table.
+/// Runs the benchmarks of the command line and prints the table.
 pub(crate) fn run() -> ExitCode {
     if mcp_echo::run_if_told() {
         return ExitCode::SUCCESS;
@@ -72,8 +72,8 @@ pub(crate) fn run() -> ExitCode {
         eprintln!("measuring {} …", benchmark.name());
         proc::give_back();
         let lines = match benchmark {
-            // These compare our memory before and after, and what others
-            // have freed would hide growth: they come first.
+            // These compare our memory before and after. Memory freed by other benchmarks would hide growth, so they
+            // run first.
             Benchmark::Many => on_executor(many::measure(plan.pace)),
             Benchmark::Handles => on_executor(handles::measure(plan.pace)),
             Benchmark::Terminals => on_executor(terminals::measure(plan.pace)),
@@ -105,8 +105,7 @@ pub(crate) fn run() -> ExitCode {
     code
 }
 
-/// Runs a benchmark as a task of an executor of its own, as everything that
-/// uses the runtime is one.
+/// Runs a benchmark as a task of its own executor, like every user of the runtime.
 fn on_executor(benchmark: impl Future<Output = Vec<Line>> + Send + 'static) -> Vec<Line> {
     let executor = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

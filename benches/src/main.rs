@@ -1,17 +1,16 @@
-//! What Windlass costs, held against the bare system calls in the same run.
+//! The overhead of Windlass, compared with bare system calls in the same run.
 //!
 //! `cargo xtask bench [--quick] [--only NAME]…` prints one table. Start at
-//! `bench::run`; each benchmark is a module of its own. Ratios are what
-//! counts: they hold from machine to machine better than times do. A goal
-//! that is missed is printed, and is no failure: on a machine that others
-//! use, only the person who reads the table can tell a slow program from a
-//! slow moment.
+//! `bench::run`; each benchmark is a module. Compare ratios: they vary less
+//! between machines than times do. A missed goal is printed, but is not a
+//! failure: on a shared machine, only the reader of the table can tell a slow
+//! program from a slow moment.
 
 #[cfg(target_os = "linux")]
 mod bench;
 
 fn main() -> std::process::ExitCode {
-    // Before anything else: this may be a zygote.
+    // Must be first: this process may be a zygote.
     windlass::init();
     #[cfg(target_os = "linux")]
     return bench::run();

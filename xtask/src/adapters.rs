@@ -1,7 +1,7 @@
 //! `cargo xtask adapters`: the programs of `docs/adapters/` with real frameworks and a scripted model.
 //!
-//! Start at [`run`] and [`ALL`]. Each framework has an environment of its own with the versions of its row. A program ends
-//! well when the model has had everything that it asks for (`xtask/adapters/model.py`), and when nothing is left of it.
+//! Start at [`run`] and [`ALL`]. Each framework has its own environment with the versions of its row. A program passes
+//! if the model received everything it expects (`xtask/adapters/model.py`) and no process is left.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use anyhow::{Context, bail, ensure};
 use crate::sdks::{self, PackageTests};
 use crate::{packages, workspace};
 
-/// A page of `docs/adapters/`, and what its program needs.
+/// A page of `docs/adapters/`, and the requirements of its program.
 struct Adapter {
     /// The name of the page.
     name: &'static str,
     packages: &'static [&'static str],
-    /// `cargo xtask test` runs it too.
+    /// Whether `cargo xtask test` runs it too.
     in_test: bool,
 }
 
@@ -35,12 +35,12 @@ const ALL: &[Adapter] = &[
     Adapter { name: "typescript-anthropic", packages: &["@anthropic-ai/sdk@1.8.0"], in_test: false },
 ];
 
-/// The model's last words.
+/// The model's last message.
 const WORDS: &str = "It is sunny in Oslo, and the handle says hello.";
-/// How long a program may take.
+/// The time limit of a program.
 const LIMIT: Duration = Duration::from_mins(3);
 
-/// Runs the programs of every page, or of those that are named.
+/// Runs the programs of the named pages; default: all.
 pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
     for name in names {
         let known: Vec<_> = ALL.iter().map(|adapter| adapter.name).collect();
@@ -62,7 +62,7 @@ pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs those that `cargo xtask test` runs.
+/// Runs the programs that are part of `cargo xtask test`.
 pub(crate) fn check() -> anyhow::Result<PackageTests> {
     let windlass = workspace::built("windlass")?;
     Ok(run_all(&windlass, |adapter| adapter.in_test))
@@ -99,7 +99,7 @@ fn run_all(windlass: &Path, wanted: impl Fn(&Adapter) -> bool) -> PackageTests {
 }
 
 impl Adapter {
-    /// Installs the framework; gives the command that runs the page's program.
+    /// Installs the framework; returns the command that runs the page's program.
     fn install(&self) -> anyhow::Result<Command> {
         let folder = packages::folder("windlass-adapters")?.join(self.name);
         if self.name.starts_with("python-") {
@@ -169,7 +169,7 @@ impl Adapter {
     }
 }
 
-/// Puts the TypeScript package where the program finds it.
+/// Installs the TypeScript package where the program finds it.
 fn install_own_package(folder: &Path) -> anyhow::Result<()> {
     let package = sdks::build_typescript()?;
     let target = folder.join("node_modules/windlass");
@@ -205,7 +205,7 @@ fn collect(stream: Option<impl Read + Send + 'static>) -> std::thread::JoinHandl
     })
 }
 
-/// Waits for a program; gives whether it ended well.
+/// Waits for a program; returns whether it succeeded.
 fn wait(child: &mut Child) -> anyhow::Result<bool> {
     let start = Instant::now();
     loop {
@@ -221,7 +221,7 @@ fn wait(child: &mut Child) -> anyhow::Result<bool> {
     }
 }
 
-/// Waits until no process carries the marker.
+/// Waits until no process has the marker in its environment.
 fn wait_until_gone(marker: &str) -> anyhow::Result<()> {
     let marker = format!("WINDLASS_VECTOR={marker}");
     let start = Instant::now();
@@ -247,7 +247,7 @@ fn wait_until_gone(marker: &str) -> anyhow::Result<()> {
     }
 }
 
-/// The scripted model. It ends with its input.
+/// The scripted model. It ends when its input is closed.
 struct Model {
     child: Child,
     url: String,
@@ -270,7 +270,7 @@ impl Model {
         Ok(Self { child, url, lines })
     }
 
-    /// How many turns it has finished.
+    /// Stops it; returns the number of finished turns.
     fn finish(mut self) -> anyhow::Result<usize> {
         drop(self.child.stdin.take());
         let mut line = String::new();

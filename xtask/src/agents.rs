@@ -1,12 +1,12 @@
 //! `cargo xtask agents`: real agents with Windlass, as a user sets them up.
 //!
-//! Start at [`run`]. Each agent of [`agent::ALL`] comes from npm, gets a home
-//! of its own, a key that opens nothing and a scripted model on loopback, and
-//! is given Windlass by `windlass mcp install`. What the model says and what
-//! must come of it stands in [`sitting`]; in [`restart`] the agent is killed and
-//! started again while a tool of it is kept. Nothing here is judged by what an
-//! agent claims: files that tools wrote, what the model was sent and what is
-//! left running decide.
+//! Start at [`run`]. Each agent of [`agent::ALL`] is installed from npm. It
+//! gets its own home, an invalid key and a scripted model on loopback, and
+//! Windlass is added by `windlass mcp install`. [`sitting`] contains the
+//! model's script and the expected results; in [`restart`] the agent is killed
+//! and started again while one of its tools is kept. An agent's own claims do
+//! not count: the results are judged by the files that tools wrote, the
+//! requests to the model and the processes left running.
 
 mod agent;
 mod npm;
@@ -24,8 +24,8 @@ use agent::Agent;
 use sitting::Verdict;
 use stage::Stage;
 
-/// Runs the sitting with every agent, or with those that are named, and prints
-/// a table. An agent that cannot be installed is skipped, and that is said.
+/// Runs the sitting with the named agents (default: all), and prints a table.
+/// An agent that cannot be installed is reported as skipped.
 pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
     let agents = chosen(names)?;
     let programs = build()?;
@@ -60,11 +60,11 @@ pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The programs of ours that are needed.
+/// Our programs that are needed.
 pub(crate) struct Programs {
     windlass: PathBuf,
     model: PathBuf,
-    /// The folder of the Node that runs agents.
+    /// The directory of the Node that runs agents.
     node: PathBuf,
 }
 

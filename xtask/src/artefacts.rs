@@ -1,9 +1,9 @@
-//! `cargo xtask package`: everything that a user installs, built and tried.
+//! `cargo xtask package`: builds and checks everything that a user installs.
 //!
-//! Start at [`run`]. [`build`] makes the program, [`stage`] the files around
-//! it; [`tarball`], [`deb`], [`npm`] and [`wheel`] put them into `dist/`, a
-//! flat folder that is made anew. [`check`] installs each of them into an
-//! empty place and uses it. Nothing here uploads anything.
+//! Start at [`run`]. [`build`] builds the program and [`stage`] the files
+//! around it; [`tarball`], [`deb`], [`npm`] and [`wheel`] put them into
+//! `dist/`, a flat directory that is recreated. [`check`] installs each into an
+//! empty directory and uses it. Nothing here uploads anything.
 
 mod archive;
 mod build;
@@ -41,20 +41,20 @@ const USAGE: &str = "\
 /// The arguments of the chore.
 #[derive(Debug, PartialEq, Eq)]
 enum Task {
-    /// Build the artefacts, and check them if wanted.
+    /// Build the artefacts, and check them if requested.
     Build { source: ProgramSource, check: bool },
-    /// Check the artefacts that are there.
+    /// Check the existing artefacts.
     Check,
     /// Add the artefacts of other machines.
     Join(PathBuf),
 }
 
-/// Where the program comes from.
+/// The source of the program.
 #[derive(Debug, PartialEq, Eq)]
 enum ProgramSource {
-    /// It is built.
+    /// Build it.
     Profile(Profile),
-    /// It is there.
+    /// Use an existing file.
     File(PathBuf),
 }
 
@@ -135,8 +135,8 @@ fn build_all(source: &ProgramSource) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Adds what other machines have built. Their npm packages `windlass` know one
-/// platform each and are left out.
+/// Adds the artefacts of other machines. Their npm packages `windlass` are left
+/// out, because each knows only one platform.
 fn join(folder: &Path) -> anyhow::Result<()> {
     let dist = dist();
     std::fs::create_dir_all(&dist)?;
@@ -157,7 +157,7 @@ fn join(folder: &Path) -> anyhow::Result<()> {
     archive::checksums(&dist)
 }
 
-/// Makes a folder with nothing in it.
+/// Creates an empty directory.
 fn empty(folder: &Path) -> anyhow::Result<()> {
     if folder.exists() {
         std::fs::remove_dir_all(folder)
@@ -177,7 +177,7 @@ fn megabytes(bytes: u64) -> String {
     format!("{:6}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10)
 }
 
-/// Says that something was left out, and why.
+/// Reports that an artefact was left out, and why.
 fn skip(name: &str, why: &anyhow::Error) {
     println!("skipped: {name}: {why:#}");
 }

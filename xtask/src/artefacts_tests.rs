@@ -1,4 +1,4 @@
-//! The chore's arguments.
+//! The arguments of the command.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the benchmarks, with what the part `page` needs.
+//! `cargo xtask bench`: the benchmarks, with the setup for the part `page`.
 
 use std::path::Path;
 
@@ -29,14 +29,14 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     workspace::cargo(cargo.into_iter().chain(arguments))
 }
 
-/// How much a browser is needed.
+/// Whether a browser is needed.
 #[derive(Debug, PartialEq, Eq)]
 enum Need {
-    /// Other parts were chosen.
+    /// Not needed: other parts were selected.
     Nothing,
-    /// Everything runs, as far as it can.
+    /// Used if available: all parts run.
     Welcome,
-    /// The part was chosen by name.
+    /// Required: the part was selected by name.
     Wanted,
 }
 
@@ -55,7 +55,7 @@ fn need(arguments: &[String]) -> Need {
     }
 }
 
-/// Installs the browser's driver unless it is there.
+/// Installs the browser driver if it is missing.
 fn provide() -> anyhow::Result<()> {
     ensure!(
         Path::new(BROWSER).exists(),

@@ -1,16 +1,16 @@
-//! The checks that must hold before a merge, with the minutes of each.
+//! The checks before a merge, with the time of each.
 
 use std::time::{Duration, Instant};
 
 use crate::{artefacts, conformance, test, tidy, workspace};
 
-/// A stage that has ended, and how long it took.
+/// A finished stage, and its duration.
 struct StageTime {
     stage: &'static str,
     taken: Duration,
 }
 
-/// Runs all stages up to the first that fails; prints the minutes of those that ran.
+/// Runs all stages up to the first failure; prints the minutes of those that ran.
 pub(crate) fn run() -> anyhow::Result<()> {
     let mut times = Vec::new();
     let result = run_stages(&mut times);

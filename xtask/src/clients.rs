@@ -1,9 +1,9 @@
-//! Clients of other people, and what checks our servers, by name from npm and
-//! `PyPI`, in a cache folder.
+//! Third-party clients and checkers for our servers, from npm and `PyPI`, in a
+//! cache directory.
 //!
-//! [`provide`] installs what is missing. The folder that it gives holds
-//! `mcp-node` and `mcp-python`, which find their packages by themselves, and
-//! `page-driver`, a node that has what drives a browser.
+//! [`provide`] installs what is missing. The directory that it returns contains
+//! `mcp-node` and `mcp-python`, which find their packages on their own, and
+//! `page-driver`, a Node with a browser driver.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -11,21 +11,21 @@ use std::process::Command;
 
 use anyhow::{Context, ensure};
 
-/// What npm installs, with the versions that the tests were written for.
+/// The npm packages, with the versions that the tests were written for.
 const NPM: &str = include_str!("../clients/npm");
-/// What pip installs: clients of MCP and gRPC, a validator of JSON Schemas, and
-/// who asks an interface everything that its description allows.
+/// The `PyPI` packages: clients of MCP and gRPC, a validator of JSON Schemas,
+/// and a fuzzer for interfaces with a description.
 const PYPI: &str = include_str!("../clients/pypi");
 
-/// What a test names when it needs them.
+/// The names by which tests require them.
 pub(crate) const PROGRAMS: [&str; 3] = ["mcp-node", "mcp-python", "page-driver"];
 
-/// Installs the clients unless they are there, and gives the folder to add to
-/// `PATH`.
+/// Installs the clients if they are missing, and returns the directory to add
+/// to `PATH`.
 pub(crate) fn provide() -> anyhow::Result<PathBuf> {
     let folder = folder()?;
     let programs = folder.join("bin");
-    // Written last: it says what all of this was installed for.
+    // Written last: it marks the installation as complete for these lists.
     let list = folder.join("installed");
     let wanted = [NPM, PYPI].concat();
     let are_there = PROGRAMS
@@ -37,7 +37,7 @@ pub(crate) fn provide() -> anyhow::Result<PathBuf> {
     std::fs::create_dir_all(&programs)
         .with_context(|| format!("cannot make `{}`", programs.display()))?;
     let manifest = folder.join("package.json");
-    // What it lists already is kept.
+    // Keep an existing list.
     if !manifest.exists() {
         std::fs::write(&manifest, r#"{"private": true}"#)?;
     }
@@ -69,12 +69,12 @@ pub(crate) fn provide() -> anyhow::Result<PathBuf> {
     Ok(programs)
 }
 
-/// Where they are kept.
+/// The directory of the clients.
 pub(crate) fn folder() -> anyhow::Result<PathBuf> {
     Ok(cache()?.join("windlass-mcp-clients"))
 }
 
-/// The user's folder for things that can be had again.
+/// The user's cache directory.
 pub(crate) fn cache() -> anyhow::Result<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));

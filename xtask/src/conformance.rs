@@ -1,11 +1,10 @@
 //! `cargo xtask conformance`: the official MCP suite against the `windlass`
 //! program.
 //!
-//! The suite's tools are programs, and a small MCP server for what only such a
-//! server can give: `xtask/conformance`. Every check of both versions of the
-//! protocol must pass, but for those of [`NOT_OURS`], each with the reason why
-//! it does not concern the program. Without npm the suite is skipped, and that
-//! is said.
+//! The suite's tools are programs, and a small MCP server for features that
+//! only such a server has: `xtask/conformance`. Every check of both versions of
+//! the protocol must pass, except those of [`NOT_OURS`], each with the reason
+//! why it does not apply. Without npm the suite is reported as skipped.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -23,7 +22,7 @@ use crate::workspace;
 
 const VERSIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
-/// Checks that do not concern us: how their ids begin, and why.
+/// Checks that do not apply: the prefix of their ids, and the reason.
 const NOT_OURS: &[(&str, &str)] = &[
     (
         "tasks-mrtr-partial-fulfillment",
@@ -35,7 +34,7 @@ const NOT_OURS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Runs the suite; an error says that a check failed.
+/// Runs the suite; fails if a check failed.
 pub(crate) fn run() -> anyhow::Result<()> {
     if Command::new("npm").arg("--version").output().is_err() {
         println!("skipping the MCP conformance suite: there is no npm to install it with");
@@ -73,7 +72,7 @@ fn run_suite(node: &Path, url: &str, version: &str, results: &Path) -> anyhow::R
     let suite =
         clients::folder()?.join("node_modules/@modelcontextprotocol/conformance/dist/index.js");
     println!("$ conformance server --requirements {version}");
-    // Its exit code counts what does not concern us too; the checks tell.
+    // Its exit code includes checks that do not apply, so it is ignored.
     Command::new(node)
         .arg(suite)
         .args(["server", "--url", url, "--requirements", version])
@@ -85,7 +84,7 @@ fn run_suite(node: &Path, url: &str, version: &str, results: &Path) -> anyhow::R
     Ok(())
 }
 
-/// How many checks passed, and what failed that should not have.
+/// The number of passed checks, and the unexpected failures.
 fn read(results: &Path) -> anyhow::Result<(usize, Vec<String>)> {
     let mut passed = 0;
     let mut faults = BTreeSet::new();
@@ -109,7 +108,7 @@ fn read(results: &Path) -> anyhow::Result<(usize, Vec<String>)> {
     Ok((passed, faults.into_iter().collect()))
 }
 
-/// Why a check does not concern us.
+/// The reason why a check does not apply.
 fn reason(id: &str) -> Option<&'static str> {
     let mut reasons = NOT_OURS.iter();
     let found = reasons.find(|(beginning, _)| id.starts_with(beginning));
@@ -119,7 +118,7 @@ fn reason(id: &str) -> Option<&'static str> {
 /// The shipped program with the suite's tools.
 ///
 /// It serves on a Unix socket, which needs no token: the suite cannot send one.
-/// A forwarder makes an address of it.
+/// A forwarder connects a TCP address to it.
 struct Server {
     child: Child,
     folder: PathBuf,
@@ -148,7 +147,7 @@ impl Server {
             .arg("--http")
             .arg(format!("unix:{}", socket.display()))
             .stdin(Stdio::null());
-        // Nothing of the person's own has a say.
+        // Ignore the user's own settings.
         for variable in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"] {
             command.env(variable, folder.join(variable));
         }
@@ -162,7 +161,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Waits for the socket, and forwards an address to it.
+    /// Waits for the socket, and forwards a TCP address to it.
     fn forward(&mut self, socket: &Path) -> anyhow::Result<String> {
         while UnixStream::connect(socket).is_err() {
             if let Some(status) = self.child.try_wait()? {
@@ -176,7 +175,7 @@ impl Server {
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 if let Ok(server) = UnixStream::connect(&socket) {
-                    // A connection that breaks is the suite's to notice.
+                    // The suite detects a broken connection.
                     let _ = join(client, server);
                 }
             }
@@ -205,7 +204,8 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        // It is ours alone and in the folder for such things.
+        // A private directory in the temporary directory: it does no harm if it
+        // stays.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

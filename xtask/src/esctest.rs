@@ -1,8 +1,8 @@
-//! `cargo xtask esctest PATH`: the terminal test suite esctest2 on one of our terminals.
+//! `cargo xtask esctest PATH`: runs the terminal test suite esctest2 on one of our terminals.
 //!
-//! PATH is a checkout of the suite, which does not belong to the project. The suite runs as a program of the built
-//! `windlass`, asks the terminal by sequences only, and is told to expect xterm at the level of a VT420. The tests that do
-//! not pass must be those that `docs/reference/terminal.md` lists, each with its reason.
+//! PATH is a checkout of the suite, which is not part of the project. The suite runs as a program of the built
+//! `windlass`, queries the terminal only by sequences, and is configured to expect xterm at the level of a VT420. The
+//! failing tests must be those that `docs/reference/terminal.md` lists, each with its reason.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -14,16 +14,16 @@ use serde_json::{Value, json};
 
 use crate::workspace;
 
-/// The page that lists the tests which do not pass.
+/// The page that lists the failing tests.
 const PAGE: &str = "docs/reference/terminal.md";
 
-/// How many tests must pass at least, whatever the page says.
+/// The minimum number of passing tests.
 const LEAST: usize = 400;
 
-/// Options of the suite: the terminal it expects, and how xterm has behaved since the version that ours names.
+/// Options of the suite: the expected terminal, and the behaviour of xterm since the version that ours reports.
 const OPTIONS: &str = "--expected-terminal=xterm --max-vt-level=4 --xterm-reverse-wrap=390 --timeout=2 --no-print-logs";
 
-/// Runs the suite; an error says that other tests failed than the page lists, or too many.
+/// Runs the suite; fails if other tests fail than the page lists, or too many.
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     let [path] = arguments else {
         bail!("`esctest` wants the folder of a checkout of esctest2");
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
         let text = std::fs::read(&log).context("the suite has written no log")?;
         Ok(SuiteRun::read(&String::from_utf8_lossy(&text)))
     });
-    // It is ours alone and in the folder for such things.
+    // A private file in the temporary directory: it does no harm if it stays.
     let _ = std::fs::remove_file(&log);
     let outcome = outcome?;
     let page = std::fs::read_to_string(workspace::root().join(PAGE))
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     outcome.compare(&listed(&page))
 }
 
-/// The folder of the suite's program.
+/// The directory of the suite's program.
 fn suite_folder(path: &Path) -> anyhow::Result<PathBuf> {
     let folders = [path.to_owned(), path.join("esctest")];
     let mut found = folders
@@ -57,7 +57,7 @@ fn suite_folder(path: &Path) -> anyhow::Result<PathBuf> {
         .with_context(|| format!("cannot find `{}`", folder.display()))
 }
 
-/// Runs the suite on a terminal of ours until it ends.
+/// Runs the suite on one of our terminals until it ends.
 fn run_suite(suite: &Path, log: &Path) -> anyhow::Result<()> {
     let mut drive = DriveProcess::start()?;
     let command = format!(
@@ -84,7 +84,7 @@ fn run_suite(suite: &Path, log: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A `windlass drive` of our own.
+/// A `windlass drive` process.
 struct DriveProcess {
     child: Child,
     replies: BufReader<std::process::ChildStdout>,
@@ -103,7 +103,7 @@ impl DriveProcess {
         Ok(Self { child, replies })
     }
 
-    /// Makes one call and gives its reply.
+    /// Makes one call and returns its reply.
     fn call(&mut self, tool: &str, arguments: &Value) -> anyhow::Result<Value> {
         let stdin = self.child.stdin.as_mut().context("it takes no input")?;
         writeln!(stdin, "{}", json!([{"tool": tool, "arguments": arguments}]))?;
@@ -116,12 +116,12 @@ impl DriveProcess {
 
     fn stop(mut self) {
         drop(self.child.stdin.take());
-        // It ends with its input; its exit code tells nothing about the suite.
+        // It ends when its input is closed; its exit code does not depend on the suite.
         let _ = self.child.wait();
     }
 }
 
-/// The tests of a run by name.
+/// The tests of a run, by name.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct SuiteRun {
     passed: BTreeSet<String>,
@@ -129,7 +129,7 @@ struct SuiteRun {
 }
 
 impl SuiteRun {
-    /// Reads the suite's log. A test that it expects to fail has not passed either.
+    /// Parses the suite's log. An expected failure is a failure too.
     fn read(log: &str) -> Self {
         let mut outcome = Self::default();
         let mut current: Option<String> = None;
@@ -163,7 +163,7 @@ impl SuiteRun {
     }
 }
 
-/// The tests that a page lists: one per line, as a point that begins with its name in code.
+/// The tests that a page lists: one list item each, which begins with its name in code.
 fn listed(page: &str) -> BTreeSet<String> {
     page.lines()
         .filter_map(|line| line.strip_prefix("- `")?.split_once('`'))

@@ -1,10 +1,10 @@
-//! The large run of pools: three brokers, five workers, a thousand handles, and deaths among them.
+//! The load test of pools: three brokers, five workers, a thousand handles, and crashes of some of them.
 
 use anyhow::ensure;
 
 use crate::{nats, workspace};
 
-/// Runs it in a release build, and shows its figures.
+/// Runs it in a release build, and prints its results.
 pub(crate) fn run() -> anyhow::Result<()> {
     let server = nats::provide()?;
     let mut command = workspace::cargo_command();

@@ -1,8 +1,9 @@
 //! `cargo xtask frameworks`: agent frameworks as clients of `windlass mcp`.
 //!
 //! Start at [`run`] and [`ALL`]. A driver in `xtask/frameworks/` opens the
-//! tools the framework's own way; `checks.py` says what must come of it. No
-//! model is needed: the framework's tool objects are called.
+//! tools with the framework's own API; `checks.py` contains the expected
+//! results. No model is needed: the framework's tool objects are called
+//! directly.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ use crate::{packages, workspace};
 struct Framework {
     name: &'static str,
     title: &'static str,
-    /// The first is the one whose version is told.
+    /// The version of the first one is reported.
     packages: &'static [&'static str],
     /// A file of `xtask/frameworks/`; `.mjs` runs in Node.
     driver: &'static str,
@@ -28,7 +29,7 @@ struct Framework {
 const ALL: &[Framework] = &[
     Framework { name: "langchain", title: "LangChain", packages: &["langchain-mcp-adapters"], driver: "langchain.py" },
     Framework { name: "llamaindex", title: "LlamaIndex", packages: &["llama-index-tools-mcp"], driver: "llamaindex.py" },
-    // It does not say that it needs the older `mcp`.
+    // Its metadata does not declare that it needs the older `mcp`.
     Framework { name: "autogen", title: "AutoGen", packages: &["autogen-ext[mcp]", "mcp<2"], driver: "autogen.py" },
     Framework { name: "openai", title: "OpenAI Agents SDK", packages: &["openai-agents"], driver: "openai_agents.py" },
     Framework { name: "smolagents", title: "smolagents", packages: &["smolagents[mcp]", "mcp[ws]<2"], driver: "smolagents_mcp.py" },
@@ -42,15 +43,14 @@ const ALL: &[Framework] = &[
     Framework { name: "mastra", title: "Mastra", packages: &["@mastra/mcp@latest", "@mastra/core@latest"], driver: "mastra.mjs" },
 ];
 
-/// The modules that drivers in Node share.
+/// The module that the Node drivers share.
 const SHARED_MODULE: &str = "driver.mjs";
 /// Runs the checks through a driver in Node.
 const THROUGH_NODE: &str = "through_node.py";
 const TOKEN: &str = "a-token-for-frameworks-that-opens-nothing-else";
 
-/// Runs the checks with every framework, or with those that are named, and
-/// prints a table. A framework that cannot be installed is skipped, and that
-/// is said.
+/// Runs the checks with the named frameworks (default: all), and prints a
+/// table. A framework that cannot be installed is reported as skipped.
 pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
     let frameworks = chosen(names)?;
     let windlass = workspace::build_windlass()?;
@@ -116,15 +116,15 @@ impl Row {
     }
 }
 
-/// Where checks are made.
+/// The environment of the checks.
 struct Place<'a> {
     windlass: &'a Path,
-    /// A home, and the folder that tools run in.
+    /// A home, and the working directory of the tools.
     home: &'a Path,
     url: &'a str,
 }
 
-/// Programs that are ready.
+/// Installed programs.
 enum Installed {
     Python(PathBuf),
     Node { node: PathBuf, folder: PathBuf },
@@ -141,7 +141,7 @@ impl Framework {
             return Ok(Installed::Python(packages::pypi(&folder, self.packages)?));
         }
         packages::npm(&folder, self.packages)?;
-        // A module finds its packages from the folder that it lies in.
+        // Node finds a module's packages relative to its directory.
         for module in [SHARED_MODULE, self.driver] {
             std::fs::copy(drivers().join(module), folder.join(module))?;
         }
@@ -222,7 +222,7 @@ fn bare_name(package: &str) -> &str {
     &package[..end]
 }
 
-/// The checks that passed, and what was wrong with the others.
+/// The number of passed checks, and the errors of the others.
 fn read(printed: &str) -> (usize, Vec<String>) {
     let lines = printed
         .lines()
@@ -246,7 +246,7 @@ fn drivers() -> PathBuf {
     workspace::root().join("xtask/frameworks")
 }
 
-/// A `windlass mcp --http`. Dropped, it is killed.
+/// A `windlass mcp --http`. Dropping this kills it.
 struct Server {
     child: Child,
     url: String,
@@ -271,7 +271,7 @@ impl Server {
         let mut lines = BufReader::new(stderr).lines().map_while(Result::ok);
         let url = lines.find_map(|line| line.find("http://").map(|from| line[from..].to_owned()));
         server.url = url.context("`windlass mcp --http` does not say where it is")?;
-        // What it says later must not fill the pipe.
+        // Drain its later output, so that the pipe does not fill up.
         std::thread::spawn(move || lines.for_each(drop));
         Ok(server)
     }

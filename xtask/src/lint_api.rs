@@ -1,8 +1,8 @@
-//! `cargo xtask lint-api`: the linters and generators of other people over
+//! `cargo xtask lint-api`: runs third-party linters and generators on
 //! `openapi.json`, `schemas/`, `proto/` and the tools' schemas.
 //!
-//! Start at [`run`]. A finding is a fault, unless [`ACCEPTED`] has a reason why
-//! it stands.
+//! Start at [`run`]. A finding is a fault, unless [`ACCEPTED`] has a reason to
+//! accept it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -21,7 +21,7 @@ const NPM: &[&str] = &[
 ];
 const PYPI: &[&str] = &["openapi-python-client", "ruff"];
 
-/// Findings that stand: the linter, a part of what it says, and why.
+/// Accepted findings: the linter, a part of its message, and the reason.
 const ACCEPTED: &[(&str, &str, &str)] = &[
     (
         "spectral",
@@ -72,14 +72,15 @@ const DIALECTS: [&str; 9] = [
     "llama-cpp",
 ];
 
-/// Runs all of them; an error says that there are faults.
+/// Runs all of them; fails if there are faults.
 pub(crate) fn run() -> anyhow::Result<()> {
     let linters = Linters::provide()?;
     let windlass = workspace::build_windlass()?;
     let folder = std::env::temp_dir().join(format!("windlass-lint-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     let findings = linters.all(&windlass, &folder);
-    // It is ours alone and in the folder for such things.
+    // A private directory in the temporary directory: it does no harm if it
+    // stays.
     let _ = std::fs::remove_dir_all(&folder);
     let mut faults = 0;
     for finding in findings? {
@@ -93,7 +94,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Something that a linter says.
+/// A message of a linter.
 #[derive(Debug, PartialEq, Eq)]
 struct Finding {
     linter: &'static str,
@@ -101,7 +102,7 @@ struct Finding {
 }
 
 impl Finding {
-    /// Why it stands.
+    /// The reason why it is accepted.
     fn reason(&self) -> Option<&'static str> {
         let mut accepted = ACCEPTED.iter();
         let found =
@@ -110,13 +111,13 @@ impl Finding {
     }
 }
 
-/// The programs.
+/// The installed linters.
 struct Linters {
-    /// Packages of npm.
+    /// The directory of npm packages.
     npm: PathBuf,
-    /// The folder of Node.
+    /// The directory of Node.
     node: PathBuf,
-    /// A Python with packages of its own.
+    /// A Python with the installed packages.
     python: PathBuf,
 }
 
@@ -185,7 +186,7 @@ impl Linters {
         Ok(problems.iter().map(finding).collect())
     }
 
-    /// Makes a client in Python of the description, and imports all of it.
+    /// Generates a Python client from the description, and imports all of it.
     fn generator(&self, folder: &Path) -> anyhow::Result<Vec<Finding>> {
         let client = folder.join("generated_client");
         let programs = self.python.parent().context("a program lies in a folder")?;
@@ -313,7 +314,7 @@ impl Linters {
         Ok(findings)
     }
 
-    /// Runs a program of npm.
+    /// Runs a program of an npm package.
     fn linked(&self, name: &str, set_up: impl FnOnce(&mut Command)) -> anyhow::Result<Output> {
         let mut command = Command::new(self.npm.join("node_modules/.bin").join(name));
         command.env("PATH", packages::path_with(&self.node)?);
@@ -328,7 +329,7 @@ fn openapi() -> PathBuf {
     workspace::root().join("openapi.json")
 }
 
-/// What a linter printed as JSON, after anything else it may say.
+/// The JSON output of a linter, which may follow other text.
 fn json(output: &Output, linter: &str) -> anyhow::Result<Value> {
     let said = String::from_utf8_lossy(&output.stdout);
     let start = said.find(['{', '[']).unwrap_or(said.len());

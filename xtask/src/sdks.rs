@@ -1,7 +1,7 @@
-//! `cargo xtask sdks`: the tests of the packages for Python and TypeScript, and what checks their types.
+//! `cargo xtask sdks`: the tests and type checks of the Python and TypeScript packages.
 //!
-//! [`check`] is the part that `cargo xtask test` runs: everything with the machine's own Python and Node, and with the
-//! other Pythons the tests of tools. [`run`] runs everything with every Python. A Python that is not there is named.
+//! [`check`] is the part that `cargo xtask test` runs: everything with the machine's own Python and Node, and the tests
+//! of tools with the other Pythons. [`run`] runs everything with every Python. Missing Pythons are reported.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,9 +10,9 @@ use anyhow::{Context, ensure};
 
 use crate::{packages, workspace};
 
-/// What checks the types of the Python package, and finds other Pythons.
+/// The type checkers of the Python package, and `uv` to find other Pythons.
 const CHECKERS: &[&str] = &["mypy==2.4.1", "pyright==1.1.414", "uv==0.13.7"];
-/// The Pythons that the package is for.
+/// The supported Pythons.
 const PYTHONS: [&str; 4] = ["3.10", "3.11", "3.12", "3.13"];
 /// The tests that every Python runs in `cargo xtask test`.
 const BRIEF: &str = "tests.test_tools";
@@ -27,7 +27,7 @@ pub(crate) struct PackageTests {
 }
 
 impl PackageTests {
-    /// A suite that this machine cannot run.
+    /// A suite that cannot run on this machine.
     fn skipped(title: &str, why: &anyhow::Error) -> Self {
         println!("skipped: the tests of the package for {title}: {why:#}");
         Self {
@@ -45,7 +45,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     tell(&suites(&windlass, &[])?)
 }
 
-/// The tests for `cargo xtask test`. Programs that are missing are named, and their tests left out.
+/// The tests for `cargo xtask test`. Tests of missing programs are skipped and reported.
 pub(crate) fn check() -> anyhow::Result<Vec<PackageTests>> {
     let windlass = workspace::built("windlass")?;
     suites(&windlass, &[BRIEF])
@@ -63,7 +63,7 @@ fn tell(suites: &[PackageTests]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs the tests; `brief` are the modules that a Python other than the machine's own runs, or all of them.
+/// Runs the tests. `brief` lists the modules for Pythons other than the machine's own; empty: all.
 fn suites(windlass: &Path, brief: &[&str]) -> anyhow::Result<Vec<PackageTests>> {
     if let Err(why) = Command::new("python3").arg("--version").output() {
         return Ok(vec![
@@ -110,7 +110,7 @@ fn python_folder() -> PathBuf {
     workspace::root().join("python")
 }
 
-/// Runs the tests of these modules, or all.
+/// Runs the tests of these modules; default: all.
 fn python(
     python: &str,
     title: &str,
@@ -146,7 +146,7 @@ fn python(
     })
 }
 
-/// How many tests ran, and how many of them failed.
+/// The number of tests that ran, and of those that failed.
 fn read_unittest(said: &str) -> Option<(usize, usize)> {
     let number = |text: &str| -> Option<usize> { text.split_whitespace().next()?.parse().ok() };
     let ran = said
@@ -167,7 +167,7 @@ fn read_unittest(said: &str) -> Option<(usize, usize)> {
     Some((ran, count("failures=") + count("errors=")))
 }
 
-/// mypy in its strict mode, and pyright.
+/// Runs mypy in strict mode, and pyright.
 fn types(checkers: &Path) -> anyhow::Result<PackageTests> {
     let mut failed = 0;
     for arguments in [["-m", "mypy"], ["-m", "pyright"]] {
@@ -250,11 +250,11 @@ fn typescript(folder: &Path, windlass: &Path) -> anyhow::Result<PackageTests> {
     })
 }
 
-/// Installs what compiles the TypeScript package, unless it is there; gives the package's folder.
+/// Installs the compiler of the TypeScript package if it is missing; returns the package's directory.
 pub(crate) fn install_typescript() -> anyhow::Result<PathBuf> {
     let folder = workspace::root().join("typescript");
     let lock = std::fs::read_to_string(folder.join("package-lock.json"))?;
-    // Written last: it says what was installed.
+    // Written last: it marks the installation as complete.
     let list = folder.join("node_modules/.windlass-installed");
     if std::fs::read_to_string(&list).is_ok_and(|there| there == lock) {
         return Ok(folder);
@@ -271,7 +271,7 @@ pub(crate) fn install_typescript() -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Compiles the TypeScript package; gives its folder.
+/// Compiles the TypeScript package; returns its directory.
 pub(crate) fn build_typescript() -> anyhow::Result<PathBuf> {
     let folder = install_typescript()?;
     let built = node_command("npm")?
@@ -287,7 +287,7 @@ pub(crate) fn build_typescript() -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// A program of Node, 20 or later: that of the machine, or one from npm.
+/// A program of Node 20 or later: the machine's own, or one from npm.
 pub(crate) fn node_command(program: &str) -> anyhow::Result<Command> {
     let mut command = Command::new(program);
     let version = Command::new("node").arg("--version").output().ok();

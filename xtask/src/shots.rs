@@ -1,7 +1,7 @@
-//! Makes the pictures of the page that the documentation shows.
+//! Takes the screenshots of the page in the documentation.
 //!
-//! A script drives a browser on a server that is started for it
-//! (`xtask/shots/shots.mjs`), so that the pictures stay true.
+//! A script (`xtask/shots/shots.mjs`) drives a browser on a server that is
+//! started for it, so that the screenshots stay current.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +10,7 @@ use anyhow::ensure;
 
 use crate::{clients, workspace};
 
-/// Where the pictures are.
+/// The directory of the screenshots.
 const FOLDER: &str = "docs/guide";
 const BROWSER: &str = "/usr/bin/chromium";
 

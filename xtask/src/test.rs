@@ -1,11 +1,9 @@
-//! `cargo xtask test`: everything from a bare machine to the counts.
+//! `cargo xtask test`: installs the required programs, runs all tests and prints the counts.
 //!
-//! It needs a Rust toolchain and a C compiler. [`programs`] sees to the rest:
-//! what the tests need and the machine lacks is installed, or said by name
-//! to be skipped. A test that needs a program asks the variable
-//! [`programs::SKIP`] first; if the program is listed there, the test adds a
-//! line with its name to the file [`SKIP_LOG`] and returns, and is counted as
-//! skipped. Without these variables, a test whose program is missing fails.
+//! It needs a Rust toolchain and a C compiler. [`programs`] installs the programs that the tests need, or reports those
+//! that it cannot install. A test that needs a program checks the variable [`programs::SKIP`] first. If the program is
+//! listed there, the test appends its name to the file [`SKIP_LOG`], returns, and is counted as skipped. Without these
+//! variables, a test whose program is missing fails.
 
 mod programs;
 mod tally;
@@ -23,7 +21,7 @@ use crate::sdks;
 use crate::workspace;
 use tally::Tally;
 
-/// Names the file to which a skipped test adds a line.
+/// Names the file to which a skipped test appends a line.
 const SKIP_LOG: &str = "WINDLASS_SKIP_LOG";
 
 /// Runs all tests of the workspace and prints the counts as the last line.
@@ -46,15 +44,14 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     std::fs::write(&log, "").with_context(|| format!("cannot write `{}`", log.display()))?;
     let outcome = run_cargo(arguments, &missing, (&folders, clients.as_deref()), &log);
     let skipped = std::fs::read_to_string(&log).unwrap_or_default();
-    // The file is ours alone and in the folder for such things: it does no
-    // harm should it stay.
+    // A private file in the temporary directory: it does no harm if it stays.
     let _ = std::fs::remove_file(&log);
     let (mut tally, succeeded) = outcome?;
     for line in skipped.lines() {
         println!("skipped: {line}");
         tally.skip_one();
     }
-    // Arguments choose among the tests in Rust. Without them no program was built.
+    // Arguments select Rust tests. Without them no program was built.
     if arguments.is_empty()
         && tally.ran()
         && let Err(why) = test_packages(&mut tally)
@@ -68,7 +65,7 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs the tests of the packages for other languages, and two of the adapters, and says their counts.
+/// Runs the tests of the packages for other languages and of two adapters, and prints their counts.
 fn test_packages(tally: &mut Tally) -> anyhow::Result<()> {
     let mut suites = sdks::check()?;
     suites.push(adapters::check()?);
@@ -84,7 +81,7 @@ fn test_packages(tally: &mut Tally) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs `cargo test`, shows what it says and counts along.
+/// Runs `cargo test`, shows its output and counts the tests.
 fn run_cargo(
     arguments: &[String],
     missing: &[&str],
@@ -96,7 +93,7 @@ fn run_cargo(
     let folders = first.iter().cloned().chain(std::env::split_paths(&path));
     let folders = folders.chain(last.map(Path::to_owned));
     command.env("PATH", std::env::join_paths(folders)?);
-    // All counts are wanted, also past the first binary that fails.
+    // Count all tests, even after a binary has failed.
     command
         .args(["test", "--workspace", "--no-fail-fast"])
         .args(arguments)

@@ -1,7 +1,7 @@
-//! `cargo xtask tidy`: what the compiler does not check.
+//! `cargo xtask tidy`: checks beyond those of the compiler.
 //!
-//! [`arrows`], [`manifests`], [`forgotten`] and [`ratchet`] fail; [`size`]
-//! only warns, since a long file may still be one idea.
+//! [`arrows`], [`manifests`], [`forgotten`] and [`ratchet`] are errors;
+//! [`size`] only warns, since a long file may still be one idea.
 
 mod arrows;
 mod forgotten;
@@ -25,8 +25,7 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     }
 }
 
-/// Checks the workspace and prints what is wrong with it; an error says that
-/// something is.
+/// Checks the workspace and prints the faults; fails if there are any.
 pub(crate) fn check() -> anyhow::Result<()> {
     let metadata = MetadataCommand::new()
         .current_dir(workspace::root())
@@ -69,7 +68,7 @@ fn members(metadata: &Metadata) -> impl Iterator<Item = &Path> {
         .filter_map(|package| package.manifest_path.as_std_path().parent())
 }
 
-/// A path as it is told: from the workspace's root on.
+/// A path relative to the workspace's root.
 fn shown(path: &Path) -> String {
     path.strip_prefix(workspace::root())
         .unwrap_or(path)

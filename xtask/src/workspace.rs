@@ -1,4 +1,4 @@
-//! Where the workspace is, and how cargo is run in it.
+//! Locates the workspace, and runs cargo in it.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -6,20 +6,20 @@ use std::process::Command;
 
 use anyhow::{Context, ensure};
 
-/// The folder that holds the workspace's manifest.
+/// The directory of the workspace's manifest.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("xtask lies in a folder of the workspace")
 }
 
-/// The cargo that runs us, ready to be given arguments, in the workspace.
+/// A command for the current cargo, in the workspace.
 pub(crate) fn cargo_command() -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(program);
     command.current_dir(root());
-    // What cargo tells us about ourselves would make build scripts that look
-    // at it run again, and all that rests on them be built anew.
+    // These variables would rerun build scripts that read them, and rebuild
+    // everything that depends on those.
     let ours = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(ours) {
@@ -29,7 +29,7 @@ pub(crate) fn cargo_command() -> Command {
     command
 }
 
-/// Runs cargo and shows what it says; an exit code other than 0 is an error.
+/// Runs cargo and shows its output; fails if its exit code is not 0.
 pub(crate) fn cargo<I, S>(arguments: I) -> anyhow::Result<()>
 where
     I: IntoIterator<Item = S>,
@@ -46,13 +46,13 @@ where
     Ok(())
 }
 
-/// Builds the `windlass` command for trying it, and gives its path.
+/// Builds the `windlass` command for a trial, and returns its path.
 pub(crate) fn build_windlass() -> anyhow::Result<PathBuf> {
     cargo(["build", "--package", "windlass-cli"])?;
     built("windlass")
 }
 
-/// The path of something that cargo has built for trying it.
+/// The path of a program that cargo has built for a trial.
 pub(crate) fn built(name: &str) -> anyhow::Result<PathBuf> {
     let metadata = cargo_metadata::MetadataCommand::new()
         .current_dir(root())
@@ -65,7 +65,7 @@ pub(crate) fn built(name: &str) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// A command as a person would type it.
+/// A command as a user would type it.
 pub(crate) fn shown(command: &Command) -> String {
     let mut words = vec!["cargo".to_owned()];
     words.extend(
@@ -76,8 +76,8 @@ pub(crate) fn shown(command: &Command) -> String {
     words.join(" ")
 }
 
-/// Every `.rs` file below `folder`, in a stable order; none if there is no
-/// such folder.
+/// Every `.rs` file below `folder`, in a stable order; empty if the directory
+/// does not exist.
 pub(crate) fn rust_files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     if folder.is_dir() {

@@ -1,8 +1,8 @@
-//! A line typed to a program on a terminal until its answer is there, against
-//! a bare terminal that is read until the same has come.
+//! The time from typing a line on a terminal to the program's reply, compared
+//! with a bare terminal.
 //!
-//! The bare reader knows the answer and stops at its last byte. Ours does not:
-//! it has to find out that the program has said all of it and waits again.
+//! The bare reader knows the reply and stops at its last byte. Windlass must
+//! detect that the program has finished its reply and waits again.
 
 use std::time::{Duration, Instant};
 
@@ -16,23 +16,23 @@ use super::plan::Pace;
 use super::samples::Samples;
 use super::table::{Goal, Line, Quantity, Unit};
 
-/// Far beyond what any of them takes.
+/// Much longer than any program takes.
 const SETTLED: Duration = Duration::from_secs(20);
 
-/// A program that answers lines.
+/// A program that replies to lines.
 struct Talker {
     name: &'static str,
-    /// How it is run.
+    /// The command line.
     command: &'static str,
-    /// What it says when it can be talked to.
+    /// Its output when it is ready.
     ready: &'static str,
-    /// What is typed.
+    /// The line to type.
     line: &'static str,
-    /// What the terminal has then shown, in this order.
+    /// The terminal's output after that, in this order.
     answer: [&'static str; 2],
-    /// What the reply has of it.
+    /// The expected part in the reply to the call.
     told: &'static str,
-    /// How much later than the bare reader we may know, in microseconds.
+    /// The maximum delay after the bare reader, in microseconds.
     most: f64,
 }
 
@@ -41,7 +41,7 @@ const CAT: Talker = Talker {
     command: "echo ready; exec cat",
     ready: "ready",
     line: "a line",
-    // The terminal's echo, and the program's.
+    // The terminal's echo, then the program's reply.
     answer: ["a line\r\n", "a line\r\n"],
     told: "a line",
     most: 3_000.0,
@@ -73,7 +73,7 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     lines
 }
 
-/// Rounds alternate, so that a busy moment of the machine hits all alike.
+/// Rounds alternate, so that other load on the machine affects all alike.
 async fn talk(talker: &Talker, session: &Session, launcher: &Launcher, pace: Pace) -> [Line; 2] {
     let bare = BareTerminal::start(talker.command);
     bare.read_until(&[talker.ready]);
@@ -92,7 +92,7 @@ async fn talk(talker: &Talker, session: &Session, launcher: &Launcher, pace: Pac
             time_process(talker, &process).await,
             time_apply(talker, session).await,
         ];
-        // The first round only warms up.
+        // The first round is a warm-up.
         if round > 0 {
             let samples = [&mut floor, &mut settled, &mut applied];
             for (samples, time) in samples.into_iter().zip(times) {

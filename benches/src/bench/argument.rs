@@ -1,4 +1,4 @@
-//! What a large argument costs a call, against the same call with a small one.
+//! The cost of a large argument, compared with the same call with a small one.
 
 use std::time::{Duration, Instant};
 
@@ -10,14 +10,15 @@ use super::plan::Pace;
 use super::samples::Samples;
 use super::table::{Goal, Line, Quantity, Unit};
 
-/// Calls that follow each other before it is the other kind's turn.
+/// Consecutive calls of one kind.
 const PER_ROUND: u32 = 10;
 const LARGE: usize = 1_000_000;
 const SMALL: usize = 10;
 
-/// Each call is read from a line, as `drive` does, and runs a program that does
-/// not look at the argument: what differs is how often the argument is copied.
-/// Rounds alternate, so that a busy moment of the machine hits both alike.
+/// Each call is read from a line, as `drive` does, and runs a program that
+/// ignores the argument: the difference is the number of copies of the
+/// argument. Rounds alternate, so that other load on the machine affects both
+/// alike.
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     let fixture = Fixture::new().await;
     let session = fixture.session();
@@ -26,7 +27,7 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     let mut measured = Samples::default();
     for round in 0..=pace.pick(60, 6) {
         let times = [time(&session, &small).await, time(&session, &large).await];
-        // The first round only warms up.
+        // The first round is a warm-up.
         if round > 0 {
             floor.push_time(times[0] / PER_ROUND);
             measured.push_time(times[1] / PER_ROUND);
@@ -41,7 +42,7 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     }]
 }
 
-/// A line with a call whose argument has so many bytes.
+/// A line with a call whose argument has this many bytes.
 fn line(bytes: usize) -> String {
     let text = "x".repeat(bytes);
     format!(r#"[{{"tool":"ignoring","arguments":{{"unused":"{text}"}}}}]"#)

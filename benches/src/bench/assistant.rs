@@ -1,8 +1,8 @@
-//! What a turn adds: from the last byte of a model's call to the tool's
-//! process, and from the start of `query --continue` to the request of a long
-//! conversation.
+//! The overhead of a turn: from the last byte of a model's call to the start of
+//! the tool's process, and from the start of `query --continue` to the request
+//! of a long conversation.
 //!
-//! The model is the scripted one, on loopback.
+//! The model is scripted and runs on loopback.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -33,7 +33,7 @@ use super::table::{Goal, Line, Quantity, Unit};
 /// In microseconds.
 const TO_THE_PROCESS: f64 = 2_000.0;
 const TO_THE_REQUEST: f64 = 100_000.0;
-/// How long the conversation is that goes on.
+/// The length of the continued conversation.
 const EVENTS: usize = 2_000;
 
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
@@ -42,7 +42,7 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     lines
 }
 
-/// When the last byte of the call was handed over.
+/// Records when the last byte of the call was sent.
 struct Stopwatch<'a> {
     server: &'a ModelServer,
     sent: Mutex<Option<Instant>>,
@@ -95,7 +95,7 @@ async fn call_to_process(pace: Pace) -> Line {
             }
         };
         let sent = stopwatch.sent.lock().expect("calls were run");
-        // The first rounds only warm up.
+        // The first rounds are a warm-up.
         if round >= rounds / 10 {
             samples.push_time(started.saturating_duration_since(sent));
         }
@@ -120,14 +120,14 @@ async fn model(server: &ModelServer) -> Arc<dyn Model> {
     model.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A moment of the wall clock, on the clock that is measured with.
+/// Converts a wall-clock time to the clock of the measurement.
 fn instant(at: SystemTime) -> Instant {
     let now = Instant::now();
     now.checked_sub(at.elapsed().unwrap_or_default())
         .unwrap_or(now)
 }
 
-/// Nothing if there is no `windlass` to start.
+/// `None` if there is no `windlass` binary.
 async fn going_on(pace: Pace) -> Option<Line> {
     let windlass = match binary() {
         Ok(binary) => binary,
@@ -172,7 +172,7 @@ async fn going_on(pace: Pace) -> Option<Line> {
 const SHORT: &str = "ses_short";
 const LONG: &str = "ses_long";
 
-/// A config, and two conversations in the record.
+/// Writes a config, and two conversations to the record.
 async fn prepare(server: &ModelServer, folder: &Path) {
     let config = format!(
         "[assistant]\nmodel = \"ollama/scripted\"\n[providers.llm.ollama]\nbase_url = \"{}\"\n",
@@ -211,7 +211,7 @@ async fn prepare(server: &ModelServer, folder: &Path) {
     }
 }
 
-/// A user's message, a call, its reply and a word, again and again.
+/// Repeats: a user's message, a call, its reply and a word.
 fn event(number: usize) -> TurnEvent {
     let said = |said| TurnEvent::Assistant {
         model: "ollama/scripted".to_owned(),
@@ -250,7 +250,7 @@ fn event(number: usize) -> TurnEvent {
     }
 }
 
-/// How long it takes from the start until all of the request has come.
+/// The time from the start until the whole request has arrived.
 #[expect(clippy::disallowed_methods, reason = "a whole runtime is started")]
 async fn until_asked(
     windlass: &Path,

@@ -1,4 +1,4 @@
-//! The floors: starting and waiting with nothing around the system calls.
+//! The floors: starts and waits with system calls only.
 
 use std::ffi::CStr;
 use std::io::Read;
@@ -51,7 +51,7 @@ pub(super) fn pidfd(pid: Pid) -> OwnedFd {
     rustix::process::pidfd_open(pid, PidfdFlags::empty()).expect("it runs")
 }
 
-/// Kills a child and blocks until its pidfd tells that it is gone.
+/// Kills a child and polls its pidfd until it is gone.
 pub(super) fn kill_and_poll(pid: Pid) -> Duration {
     let pidfd = pidfd(pid);
     let start = Instant::now();
@@ -63,7 +63,7 @@ pub(super) fn kill_and_poll(pid: Pid) -> Duration {
     time
 }
 
-/// Runs `cat` on a file and counts what it writes into a pipe.
+/// Runs `cat` on a file and counts the bytes of its output.
 #[expect(clippy::disallowed_methods, reason = "what we are compared with")]
 pub(super) fn count(path: &Path) -> u64 {
     let mut child = std::process::Command::new("/bin/cat")

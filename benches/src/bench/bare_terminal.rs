@@ -1,5 +1,5 @@
-//! The floor of terminals: a program on a bare one, read by whoever waits for
-//! it, with nothing in between and nothing kept.
+//! The floor of terminals: a program on a bare terminal, read directly, with
+//! nothing stored.
 
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
@@ -11,14 +11,14 @@ use rustix::pty::{OpenptFlags, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use windlass_process::TerminalSize;
 
-/// A program on a terminal of its own; it is killed when this is dropped.
+/// A program on its own terminal. Dropping this kills it.
 pub(super) struct BareTerminal {
     master: OwnedFd,
     child: Child,
 }
 
 impl BareTerminal {
-    /// Runs a command line on a terminal of the size and kind that ours have.
+    /// Runs a command line on a terminal of the same size and type as ours.
     #[expect(clippy::disallowed_methods, reason = "what we are compared with")]
     pub(super) fn start(line: &str) -> Self {
         let (master, program_side) = open();
@@ -35,7 +35,7 @@ impl BareTerminal {
     }
 
     /// Types a line and reads until the program has written all of `answer`;
-    /// gives the time that took.
+    /// returns the elapsed time.
     pub(super) fn answer(&self, line: &str, answer: &[&str]) -> Duration {
         let bytes = [line.as_bytes(), b"\r"].concat();
         let start = Instant::now();
@@ -45,7 +45,7 @@ impl BareTerminal {
         start.elapsed()
     }
 
-    /// Reads until these have come, one after the other.
+    /// Reads until all of these have been output, in this order.
     pub(super) fn read_until(&self, wanted: &[&str]) {
         let mut buffer = [0; 4096];
         let mut seen = Vec::new();
@@ -55,14 +55,14 @@ impl BareTerminal {
         }
     }
 
-    /// Reads all that the program writes until it ends, and discards it;
-    /// gives how much that was.
+    /// Reads and discards all output until the program ends; returns the number
+    /// of bytes.
     pub(super) fn discard(mut self) -> u64 {
         let mut buffer = vec![0; 64 << 10];
         let mut total = 0;
         loop {
             match rustix::io::read(&self.master, &mut buffer) {
-                // A terminal that nobody has any more says so in this way.
+                // The error of a terminal whose other side is closed.
                 Ok(0) | Err(Errno::IO) => break,
                 Ok(length) => total += length as u64,
                 Err(error) => panic!("a terminal can be read: {error}"),
@@ -75,13 +75,13 @@ impl BareTerminal {
 
 impl Drop for BareTerminal {
     fn drop(&mut self) {
-        // It may have ended, and was then waited for; both do no harm.
+        // Errors are ignored: it may have ended and been waited for.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A terminal: our side of it and the program's.
+/// Opens a terminal: our side and the program's side.
 fn open() -> (OwnedFd, OwnedFd) {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let master = openpt(flags).expect("terminals are left");
@@ -100,7 +100,7 @@ fn open() -> (OwnedFd, OwnedFd) {
     (master, program_side)
 }
 
-/// Whether a text has these parts, one after the other.
+/// Whether a text contains these parts, in this order.
 fn contains(text: &str, parts: &[&str]) -> bool {
     let rest = parts
         .iter()

@@ -17,6 +17,6 @@ fn a_program_is_on_a_terminal_of_its_own_and_answers() {
 
 #[test]
 fn everything_until_the_end_is_counted() {
-    // A line's end becomes two bytes on a terminal.
+    // A terminal turns a line feed into two bytes.
     assert_eq!(BareTerminal::start("echo 1234").discard(), 6);
 }

@@ -1,5 +1,4 @@
-//! The time that a digest takes: of a log, of prose without any structure, of lines that count,
-//! and of four times as much.
+//! The time of a digest: of a log, of unstructured prose, of numbered lines, and of four times as much.
 
 use std::time::{Duration, Instant};
 
@@ -76,7 +75,7 @@ fn numbered_lines(size: usize) -> Vec<String> {
     (0..size / line(0).len()).map(line).collect()
 }
 
-/// Lines of words in an order that never comes again.
+/// Lines of words in a pseudorandom order.
 fn prose(size: usize) -> Vec<String> {
     const WORDS: [&str; 16] = [
         "handle", "of", "the", "output", "which", "reads", "and", "then", "a", "tool", "with",

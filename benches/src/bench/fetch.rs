@@ -1,5 +1,5 @@
-//! How often a running handle can be fetched, on one core and without JSON
-//! text.
+//! The rate at which a running handle can be fetched, on one core and without
+//! JSON text.
 
 use std::time::{Duration, Instant};
 
@@ -13,12 +13,12 @@ use super::plan::Pace;
 use super::samples::Samples;
 use super::table::{Goal, Line, Quantity, Unit};
 
-/// Calls are made beforehand, so many at a time: few enough to stay in the
-/// cache, as a call that was just made would.
+/// The number of calls prepared at a time: few enough to stay in the cache,
+/// like a call that was just received.
 const AT_ONCE: u32 = 64;
 const PER_ROUND: u32 = 300 * AT_ONCE;
 
-/// Everything, the task that reads the tool included, is on this one thread.
+/// Everything runs on this one thread, including the task that reads the tool.
 pub(super) fn measure(pace: Pace) -> Vec<Line> {
     let executor = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -1,5 +1,5 @@
-//! The runtime that is measured: the facade with tools from a config file, in
-//! a folder of its own.
+//! The runtime under test: the facade with tools from a config file, in a
+//! temporary directory.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use windlass_protocol::{BatchReply, HandleState, HandleView, ReplyContent};
 use windlass_runtime::{Attendance, RunOptions, Session, SessionOptions};
 use windlass_testing::batch;
 
-/// The tools. Each has a typed parameter, so that no program is asked for its
-/// own.
+/// The tools. Each has a typed parameter, so that no program is queried for its
+/// schema.
 const CONFIG: &str = r#"
 # What the record costs is measured by itself.
 [conversation]
@@ -56,19 +56,19 @@ command = "/bin/cat {{tool.arguments.path}}"
 parameters.path = { type = "string", required = true }
 "#;
 
-/// A runtime and its folder.
+/// A runtime and its directory.
 pub(super) struct Fixture {
     windlass: Windlass,
     folder: TempDir,
 }
 
 impl Fixture {
-    /// Sets it up.
+    /// Creates it.
     pub(super) async fn new() -> Self {
         Self::with("").await
     }
 
-    /// Sets it up with more configuration.
+    /// Creates it with additional configuration.
     pub(super) async fn with(more: &str) -> Self {
         let folder = TempDir::new().expect("a folder can be made");
         let own = folder.path().join("windlass");
@@ -85,12 +85,12 @@ impl Fixture {
         Self { windlass, folder }
     }
 
-    /// A session in which nobody is asked, with its logs in the folder.
+    /// A session without a user, with its logs in the directory.
     pub(super) fn session(&self) -> Session {
         self.session_with(SessionOptions::default())
     }
 
-    /// The same, with other options.
+    /// A session with these options.
     pub(super) fn session_with(&self, options: SessionOptions) -> Session {
         self.windlass.session(SessionOptions {
             trusted: true,
@@ -99,7 +99,7 @@ impl Fixture {
         })
     }
 
-    /// A session whose requests wait for a person.
+    /// A session whose requests wait for a user.
     pub(super) fn attended(&self) -> Session {
         self.windlass.session(SessionOptions {
             attendance: Attendance::Attended,
@@ -108,18 +108,18 @@ impl Fixture {
         })
     }
 
-    /// What has the sessions.
+    /// The runtime of the sessions.
     pub(super) fn runtime(&self) -> &windlass_runtime::Runtime {
         self.windlass.runtime()
     }
 
-    /// Where files may be put.
+    /// The directory, for files of a benchmark.
     pub(super) fn folder(&self) -> &std::path::Path {
         self.folder.path()
     }
 }
 
-/// What starts programs without a runtime.
+/// A launcher without a runtime.
 pub(super) fn launcher() -> Launcher {
     let launcher = Launcher::new(LauncherOptions::default()).expect("programs can be started");
     assert!(
@@ -129,7 +129,7 @@ pub(super) fn launcher() -> Launcher {
     launcher
 }
 
-/// Runs one call, which must not fail.
+/// Runs one call, which must succeed.
 pub(super) async fn call(session: &Session, tool: &str, arguments: Value) -> ReplyContent {
     let reply = session
         .run(batch([(tool, arguments)]), RunOptions::default())
@@ -152,14 +152,14 @@ pub(super) async fn at_prompt(session: &Session, id: &str) {
     }
 }
 
-/// Every call was answered and none of them failed.
+/// Checks that every call was answered and none failed.
 pub(super) fn expect_well(reply: &BatchReply) {
     for reply in &reply.replies {
         assert!(!reply.is_error, "{}", reply.content.to_text());
     }
 }
 
-/// The handle that a reply tells of.
+/// The handle in a reply.
 pub(super) fn view(content: ReplyContent) -> HandleView {
     match content {
         ReplyContent::Handle(view) => *view,

@@ -1,5 +1,5 @@
-//! A tool that prints 200 MB, against the same program and a reader that only
-//! counts; and what that does to our memory.
+//! A tool that prints 200 MB, compared with the same program and a reader that only counts; and the growth of our
+//! memory.
 
 use std::io::Write;
 use std::path::Path;
@@ -14,10 +14,10 @@ use super::samples::Samples;
 use super::table::{Goal, Line, Quantity, Unit};
 use super::{bare, proc};
 
-/// How much the peak may grow, in KiB: what one handle keeps of its output,
-/// buffers and the reply, with room to spare, and far from what is printed.
+/// The maximum growth of the peak, in KiB: the stored output of one handle, buffers and the reply, with a margin, but
+/// far less than the output.
 const FLAT: f64 = 4096.0;
-/// How much it may grow while both ends are digested: two MiB of text, and everything that is known of each line.
+/// The maximum growth while both ends are digested: two MiB of text, and the data about each line.
 const FLAT_DIGESTED: f64 = 24_576.0;
 
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
@@ -27,7 +27,7 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     let megabytes = pace.pick(200, 20);
     let size = write_text(&path, megabytes as u64 * 1_000_000);
     let (mut floor, mut printed) = (Samples::default(), Samples::default());
-    // Once beforehand, so that the file is in memory and so are we.
+    // Once before, to load the file and us into memory.
     print(&session, &path).await;
     let before = proc::resident();
     proc::forget_peak();
@@ -85,14 +85,14 @@ async fn print(session: &Session, path: &Path) {
     assert!(answer.to_text().contains("all of it: "), "it was logged");
 }
 
-/// Prints the file by a tool whose long output is shown in part.
+/// Prints the file by a tool whose long output is digested.
 async fn digest(session: &Session, path: &Path) {
     let command = format!("cat {}", path.display());
     let answer = call(session, "shell", json!({ "command": command })).await;
     assert!(answer.to_text().contains("lines: "), "it was digested");
 }
 
-/// Writes lines of about eighty characters; gives how many bytes they are.
+/// Writes lines of about eighty characters; returns the number of bytes.
 pub(super) fn write_text(path: &Path, at_least: u64) -> u64 {
     let file = std::fs::File::create(path).expect("a file can be made");
     let mut file = std::io::BufWriter::new(file);

@@ -1,4 +1,4 @@
-//! What a live handle costs, in this process and in its shim.
+//! The cost of a live handle, in this process and in its shim.
 
 use std::collections::HashSet;
 
@@ -12,14 +12,14 @@ use super::plan::Pace;
 use super::proc;
 use super::table::{Goal, Line, Quantity, Unit};
 
-/// So many are spawned by one batch.
+/// How many are spawned per batch.
 const AT_ONCE: usize = 10;
 
 #[expect(clippy::cast_precision_loss, reason = "there are a thousand")]
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     let fixture = Fixture::new().await;
     let session = fixture.session();
-    // What is there once, however many there are, is not counted.
+    // One-time costs are not counted.
     spawn(&session, 0).await;
     let before = proc::proportional(std::process::id());
     let batches = pace.pick(100, 10);
@@ -65,8 +65,8 @@ async fn spawn(session: &Session, number: usize) {
     }
 }
 
-/// Those of our descendants that are a tool's parent: three generations down
-/// is the tool, two the shim, one the zygote.
+/// Those of our descendants that are the parent of a tool: the zygote is our
+/// child, the shim its child, and the tool the child of the shim.
 fn shims() -> HashSet<u32> {
     let all = proc::descendants();
     let children_of = |parents: &HashSet<u32>| -> HashSet<u32> {

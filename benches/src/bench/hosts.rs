@@ -1,6 +1,6 @@
-//! Tools on a host against the same tools here: a step of a REPL, much output, and a step beside a flood.
+//! Tools on a host, compared with the same tools here: a step of a REPL, much output, and a step during a flood.
 //!
-//! The host is this machine, over a plain pipe and over ssh on the loopback, so that nothing but the link is between.
+//! The host is this machine, over a plain pipe and over ssh on loopback, so that only the link is measured.
 
 use std::io::Read;
 use std::path::Path;
@@ -18,12 +18,12 @@ use super::ssh_server::LoopbackSsh;
 use super::startup::binary;
 use super::table::{Goal, Line, Quantity, Unit};
 
-/// How much later a step over ssh may be answered, in microseconds.
+/// The maximum additional time of a step over ssh, in microseconds.
 const OVER_SSH: f64 = 2_000.0;
-/// How much later a step may be answered beside a flood on the same host, in microseconds.
+/// The maximum additional time of a step during a flood on the same host, in microseconds.
 const BESIDE_FLOOD: f64 = 10_000.0;
 
-/// Nothing if there is no `windlass` or no `sshd` to start.
+/// Empty if there is no `windlass` or `sshd` binary.
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     let (binary, server) = match binary().and_then(|it| Ok((it, LoopbackSsh::start()?))) {
         Ok(found) => found,
@@ -44,7 +44,7 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     lines
 }
 
-/// The hosts, `shell` with a choice of them, and a program that prints a file on each.
+/// The hosts, `shell` with a choice of hosts, and a program that prints a file on each.
 fn config(binary: &Path, state: &Path, server: &LoopbackSsh) -> String {
     let state = format!("XDG_STATE_HOME={}", state.display());
     let host = ["env", &state, &binary.display().to_string(), "host"].map(str::to_owned);
@@ -73,7 +73,7 @@ async fn spawn(session: &Session, id: &str, host: Option<&str>, command: &str, t
     call(session, "shell", arguments).await;
 }
 
-/// A statement to a Python here and on each host, by turns.
+/// Alternately sends a statement to a Python here and on each host.
 async fn steps(session: &Session, pace: Pace) -> Vec<Line> {
     let places = [
         ("here", None),
@@ -88,7 +88,7 @@ async fn steps(session: &Session, pace: Pace) -> Vec<Line> {
     for round in 0..=pace.pick(300, 30) {
         for ((id, _), samples) in places.iter().zip(&mut samples) {
             let time = step(session, id).await;
-            // The first round only warms up.
+            // The first round is a warm-up.
             if round > 0 {
                 samples.push_time(time);
             }
@@ -114,7 +114,7 @@ async fn steps(session: &Session, pace: Pace) -> Vec<Line> {
     ]
 }
 
-/// Types a statement; gives the time until its reply.
+/// Types a statement; returns the time until its reply.
 async fn step(session: &Session, id: &str) -> Duration {
     let apply = json!({"action": "apply", "id": id, "input": "111*3"});
     let start = Instant::now();
@@ -127,7 +127,7 @@ async fn step(session: &Session, id: &str) -> Duration {
     time
 }
 
-/// A step on a host while another handle there writes as much as it can, against one without that.
+/// A step on a host while another handle there writes at full speed, compared with one without that load.
 async fn beside_flood(session: &Session, host: &str, pace: Pace) -> Line {
     let (id, flood) = (format!("quiet-{host}"), format!("flood-{host}"));
     spawn(session, &id, Some(host), "exec python3 -q", true).await;
@@ -154,7 +154,7 @@ async fn beside_flood(session: &Session, host: &str, pace: Pace) -> Line {
     }
 }
 
-/// A file that is printed on a host, against `ssh` and a reader that only counts, and against the same here.
+/// Prints a file on a host, compared with `ssh` and a reader that only counts, and with the same here.
 async fn floods(
     session: &Session,
     fixture: &Fixture,
@@ -202,7 +202,8 @@ async fn floods(
     ]
 }
 
-/// Runs a program and counts its output; gives the time from its first byte on, because a link is there already.
+/// Runs a program and counts its output; returns the time since its first byte, because our link is already
+/// established.
 #[expect(clippy::disallowed_methods, reason = "it is a floor")]
 fn count(words: &[String]) -> (u64, Duration) {
     let mut child = Command::new(&words[0])
@@ -223,7 +224,7 @@ fn count(words: &[String]) -> (u64, Duration) {
     (count, time)
 }
 
-/// Megabytes in a second.
+/// Megabytes per second.
 #[expect(
     clippy::cast_precision_loss,
     reason = "it is about two hundred million"

@@ -1,8 +1,8 @@
 //! A keystroke for a terminal of another runtime, sent to a server that reaches
-//! one runtime or thirty; it must cost the same.
+//! one runtime or thirty. The cost must be the same.
 //!
-//! All runtimes are in this process, each behind a control socket of its own.
-//! The floor is a server that reaches only the runtime that has the terminal.
+//! All runtimes are in this process, each with its own control socket. The
+//! floor is a server that reaches only the runtime with the terminal.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -60,14 +60,14 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     }]
 }
 
-/// A runtime with a session in which nothing happens.
+/// A runtime with an idle session.
 fn runtime() -> (Api, Session) {
     let runtime = Runtime::new(Catalogue::new());
     let session = runtime.session(SessionOptions::default());
     (Api::new(&runtime, "drive"), session)
 }
 
-/// Lets a runtime be found in a folder as that of another process.
+/// Makes a runtime discoverable in a directory, as if it were another process.
 fn listen(folder: &Path, pid: u32, api: &Api) -> ControlSocket {
     let socket = ControlSocket::listen(folder, api, windlass_process::peer_is_tool);
     let socket = socket.expect("a socket can be made");
@@ -76,7 +76,7 @@ fn listen(folder: &Path, pid: u32, api: &Api) -> ControlSocket {
     socket
 }
 
-/// Serves the sessions of all runtimes that are found in a folder.
+/// Serves the sessions of all runtimes in a directory.
 async fn serve(folder: &Path, closing: &CancellationToken) -> SocketAddr {
     let (api, session) = runtime();
     let api = api.reaching(folder);
@@ -98,7 +98,7 @@ async fn serve(folder: &Path, closing: &CancellationToken) -> SocketAddr {
     address
 }
 
-/// Keystrokes alternate, so that a busy moment of the machine hits both alike.
+/// Keystrokes alternate, so that other load on the machine affects both alike.
 fn time(addresses: [SocketAddr; 2], path: &str, rounds: usize) -> [Samples; 2] {
     let mut clients = addresses.map(|address| {
         let stream = TcpStream::connect(address).expect("it listens");
@@ -109,7 +109,7 @@ fn time(addresses: [SocketAddr; 2], path: &str, rounds: usize) -> [Samples; 2] {
     for round in 0..rounds + rounds / 10 {
         for (client, samples) in clients.iter_mut().zip(&mut samples) {
             let time = press(client, path);
-            // The first rounds only warm up.
+            // The first rounds are a warm-up.
             if round >= rounds / 10 {
                 samples.push_time(time);
             }
@@ -118,9 +118,9 @@ fn time(addresses: [SocketAddr; 2], path: &str, rounds: usize) -> [Samples; 2] {
     samples
 }
 
-/// Presses a key, until that is answered.
+/// Presses a key and waits for the reply.
 fn press(client: &mut BufReader<TcpStream>, path: &str) -> Duration {
-    // It leaves nothing behind, however often it is pressed.
+    // This key changes nothing, however often it is pressed.
     let body = r#"{"typing":{"keys":["backspace"]}}"#;
     let length = body.len();
     let request = format!(

@@ -1,5 +1,5 @@
-//! `windlass serve` with many readers and many calls: what is lost, how fast
-//! calls are answered, and what it costs in memory.
+//! `windlass serve` with many readers and many calls: lost events, latency of
+//! calls, and memory.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -15,13 +15,13 @@ use super::samples::Samples;
 use super::startup::binary;
 use super::table::{Goal, Line, Quantity, Unit};
 
-/// How much more memory a server may have after the load, in KiB: what is kept
-/// of events for readers that are behind is bounded, and so is this.
+/// The maximum growth of a server's memory after the load, in KiB. It is
+/// bounded because the events stored for slow readers are.
 const MEMORY: f64 = 96.0 * 1024.0;
-/// How long a client that does not read may stay, at most.
+/// The maximum time that a client which does not read stays connected.
 const STALLED: Duration = Duration::from_secs(30);
 
-/// Nothing if there is no `windlass` to start.
+/// Empty if there is no `windlass` binary.
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     let binary = match binary() {
         Ok(binary) => binary,
@@ -50,7 +50,7 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     let stalled = Stalled::before(&sitting.target).await;
     let stalled = stalled.expect("it can be asked");
     lines.extend(sitting.hold("5 readers, 500 calls/s", &fast).await);
-    // In a short run there is too little to stall on.
+    // A short run has too little output to stall on.
     if pace == Pace::Thorough {
         let cut_off = stalled.is_cut_off(STALLED).await;
         lines.push(Line {
@@ -63,8 +63,7 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     lines
 }
 
-/// A server in a folder of its own. Dropped, it is killed, and everything with
-/// it.
+/// A server in a temporary directory. Dropping it kills it and its processes.
 struct Sitting {
     child: Child,
     target: LoadTarget,
@@ -103,9 +102,9 @@ impl Sitting {
         }
     }
 
-    /// Puts the load on and tells what came of it.
+    /// Applies the load and reports the results.
     async fn hold(self, name: &str, load: &Load) -> Vec<Line> {
-        // What is set up once is no growth.
+        // One-time costs are not growth.
         let first = Load {
             readers: load.readers,
             callers: load.callers,

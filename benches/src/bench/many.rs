@@ -1,4 +1,4 @@
-//! Ten thousand spawns, and what is left of them: nothing.
+//! Ten thousand spawns, and a check that nothing leaks.
 
 use std::time::{Duration, Instant};
 
@@ -12,14 +12,14 @@ use super::plan::Pace;
 use super::proc;
 use super::table::{Goal, Line, Quantity, Unit};
 
-/// Half of a batch are handles, half are one-shots.
+/// A batch is half handles, half one-shots.
 const AT_ONCE: usize = 20;
 
-/// What may be left over.
+/// Resources that may leak.
 #[derive(Debug, Clone, Copy)]
 struct Left {
     zombies: usize,
-    /// Ours and those of the zygote.
+    /// Descriptors of this process and of the zygote.
     descriptors: usize,
     memory: f64,
 }
@@ -113,8 +113,8 @@ async fn run(session: &Session, batches: usize) {
     }
 }
 
-/// How things stand once they are as before, or have had two seconds: what a
-/// pool or a reaper tidies up after the reply is no leak.
+/// The resources once they are as before, or after two seconds: cleanup by a
+/// pool or a reaper after the reply is no leak.
 async fn come_to_rest(before: Left) -> Left {
     let deadline = Instant::now() + Duration::from_secs(2);
     loop {

@@ -1,9 +1,9 @@
-//! A `tools/call` that does nothing, over pipes and over HTTP, against a bare
+//! A `tools/call` without work, over pipes and over HTTP, compared with a bare
 //! server of the same library (`mcp_echo`).
 //!
-//! The client is as small as it can be: it writes a message and blocks until
-//! the answer is there. Ours reads a handle that has nothing to say, and so goes
-//! the whole way of a call, the record included.
+//! The client is minimal: it writes a message and blocks until the reply. Ours
+//! fetches a handle without output, and so takes the whole path of a call,
+//! including the record.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -20,10 +20,10 @@ use super::startup::binary;
 use super::table::{Goal, Line, Quantity, Unit};
 
 const TOKEN: &str = "a-token-for-a-benchmark";
-/// How much more than the bare server we may take, in microseconds.
+/// The maximum overhead compared with the bare server, in microseconds.
 const MOST: f64 = 300.0;
 
-/// Nothing if there is no `windlass` to start.
+/// Empty if there is no `windlass` binary.
 pub(super) fn measure(pace: Pace) -> Vec<Line> {
     let windlass = match binary() {
         Ok(binary) => binary,
@@ -54,7 +54,7 @@ pub(super) fn measure(pace: Pace) -> Vec<Line> {
     lines
 }
 
-/// Calls alternate, so that a busy moment of the machine hits both alike.
+/// Calls alternate, so that other load on the machine affects both alike.
 fn compare(how: &str, calls: usize, bare: &mut impl Client, ours: &mut impl Client) -> Line {
     let (mut floor, mut measured) = (Samples::default(), Samples::default());
     begin(bare);
@@ -65,7 +65,7 @@ fn compare(how: &str, calls: usize, bare: &mut impl Client, ours: &mut impl Clie
     let fetch = call("shell", &json!({"action": "fetch", "id": "idle"}));
     for round in 0..calls + calls / 10 {
         let times = [time(bare, &echo), time(ours, &fetch)];
-        // The first rounds only warm up.
+        // The first rounds are a warm-up.
         if round >= calls / 10 {
             floor.push_time(times[0]);
             measured.push_time(times[1]);
@@ -106,15 +106,15 @@ fn time(client: &mut impl Client, call: &str) -> Duration {
     time
 }
 
-/// One way to a server.
+/// A connection to a server.
 trait Client {
-    /// Sends a request and gives its answer.
+    /// Sends a request and returns the reply.
     fn ask(&mut self, message: &str) -> String;
-    /// Sends what is not answered.
+    /// Sends a notification.
     fn tell(&mut self, message: &str);
 }
 
-/// A server that was started. Killed when it is dropped.
+/// A running server. Dropping this kills it.
 struct Server(Child);
 
 impl Drop for Server {
@@ -174,14 +174,14 @@ impl Client for Piped {
     }
 }
 
-/// Where a server says its address.
+/// How a server announces its address.
 #[derive(Clone, Copy)]
 enum Says {
     /// The first line is the address.
     Stdout,
-    /// A line has it behind `MCP at http://`.
+    /// A line contains it after `MCP at http://`.
     Stderr,
-    /// The first line is an object with it and with the token.
+    /// The first line is a JSON object with the address and the token.
     Json,
 }
 
@@ -206,7 +206,7 @@ impl Http {
                     let url = line.split_once("MCP at http://")?.1.to_owned();
                     url.strip_suffix("/mcp").map(str::to_owned)
                 });
-                // It may have more to say, and nobody may hang up on it.
+                // Keep the pipe open: it may print more.
                 server.0.stderr = Some(errors.into_inner());
                 found.expect("it says where it is")
             }
@@ -232,7 +232,7 @@ impl Http {
         }
     }
 
-    /// Posts a message; gives the head and the body of the answer.
+    /// Posts a message; returns the head and the body of the response.
     fn post(&mut self, message: &str) -> (String, String) {
         let (address, token, length) = (&self.address, &self.token, message.len());
         let session = self.session.as_ref();
@@ -259,7 +259,7 @@ impl Http {
             return self.bytes(length.parse().expect("it is a number"));
         }
         let mut body = String::new();
-        // What has neither a length nor chunks has no body.
+        // A response without a length or chunks has no body.
         while header(head, "transfer-encoding").is_some() {
             let mut size = String::new();
             self.line(&mut size);

@@ -1,8 +1,8 @@
 //! The floor of `mcp`: a bare server of the same library, with one tool that
-//! says a word.
+//! returns a word.
 //!
-//! It is this program again, started with [`STDIO`] or [`HTTP`] as its only
-//! argument, so that both sides of the comparison are processes of their own.
+//! It is this executable, started with [`STDIO`] or [`HTTP`] as its only
+//! argument, so that both sides of the comparison are separate processes.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(super) const STDIO: &str = "mcp-echo-stdio";
 /// Prints its address and serves over HTTP until its input ends.
 pub(super) const HTTP: &str = "mcp-echo-http";
 
-/// Serves, if the command line says so.
+/// Serves, if the command line requests it.
 pub(super) fn run_if_told() -> bool {
     let told = std::env::args().nth(1);
     let serving = match told.as_deref() {

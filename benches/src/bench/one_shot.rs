@@ -1,4 +1,4 @@
-//! Starting `/bin/true` and waiting for it, with its tree held together.
+//! Starts `/bin/true` and waits for it, with its process tree tracked.
 
 use std::time::{Duration, Instant};
 
@@ -12,11 +12,11 @@ use super::plan::Pace;
 use super::samples::Samples;
 use super::table::{Goal, Line, Quantity, Unit};
 
-/// How many of one kind follow each other before it is the next kind's turn:
-/// what is prepared beforehand must not get its time from the others.
+/// Consecutive starts of one kind. Processes prepared in advance must not gain
+/// time from the other kinds.
 const PER_ROUND: u32 = 25;
 
-/// Rounds alternate, so that a busy moment of the machine hits all alike.
+/// Rounds alternate, so that other load on the machine affects all alike.
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     let fixture = Fixture::new().await;
     let session = fixture.session();
@@ -32,7 +32,7 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
             time_process(launcher, || Command::new("/bin/true")).await,
             time_runtime(&session).await,
         ];
-        // The first round only warms up.
+        // The first round is a warm-up.
         if round > 0 {
             let samples = [
                 &mut floor,

@@ -1,6 +1,6 @@
 //! Fifty terminals that print at once, on the page of a server in this process,
-//! beside thousands of past calls and open requests: what the page costs the
-//! browser, how late it shows their last screens, and how soon it answers a key.
+//! with thousands of past calls and open requests: the cost in the browser,
+//! the delay of the last screens, and the response time of a key.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ const REQUESTS: usize = 20;
 /// Past calls, in batches of a thousand.
 const BATCHES: usize = 5;
 
-/// Prints twenty lines a second once it is told to, and at last the time.
+/// Prints twenty lines per second after a signal, and finally the time.
 const PROGRAM: &str = r#"
 import sys, time
 input("ready ")
@@ -41,7 +41,7 @@ print(f"END {time.time() * 1000:.0f}", flush=True)
 input()
 "#;
 
-/// Nothing where there is no browser, or nothing to drive it.
+/// Empty if there is no browser or no driver for it.
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     let packages = match packages() {
         Ok(packages) => packages,
@@ -93,7 +93,7 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     lines(&seen)
 }
 
-/// Calls that were made before anybody looked.
+/// Makes calls before the page is opened.
 async fn call_before(session: &Session) {
     for _ in 0..BATCHES {
         let calls: [_; 1000] = std::array::from_fn(|number| ("none", json!({"number": number})));
@@ -101,7 +101,7 @@ async fn call_before(session: &Session) {
     }
 }
 
-/// Requests for permission that nobody replies to.
+/// Opens permission requests that nobody replies to.
 async fn ask(session: &Session) -> JoinSet<()> {
     let mut asking = JoinSet::new();
     for number in 0..REQUESTS {
@@ -131,7 +131,8 @@ async fn spawn(session: &Session, seconds: usize) {
     }
 }
 
-/// Lets all of them print as soon as the page shows them; gives what it saw.
+/// Lets all terminals print once the page shows them; returns the page's
+/// measurements.
 #[expect(clippy::disallowed_methods, reason = "a whole browser is started")]
 fn drive(mut driver: Command, session: &Session) -> Value {
     let mut child = driver.spawn().expect("node can be started");
@@ -203,7 +204,7 @@ fn lines(seen: &Value) -> Vec<Line> {
     ]
 }
 
-/// The folder in which `cargo xtask bench` has installed the driver of a browser.
+/// The directory where `cargo xtask bench` has installed the browser driver.
 fn packages() -> anyhow::Result<PathBuf> {
     ensure!(
         Path::new(BROWSER).exists(),

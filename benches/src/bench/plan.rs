@@ -1,4 +1,4 @@
-//! What the command line asks for.
+//! Parses the command line.
 
 use anyhow::{Context, bail};
 
@@ -31,16 +31,17 @@ pub(super) enum Benchmark {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pace {
     Thorough,
-    /// A tenth or so: shows whether it works, and little more.
+    /// About a tenth of the samples: a smoke test.
     Quick,
 }
 
-/// Which benchmarks run, and how.
+/// The selected benchmarks and their pace.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) benchmarks: Vec<Benchmark>,
     pub(super) pace: Pace,
-    /// They were chosen by name: one that cannot run is an error.
+    /// Whether they were selected by name: one that cannot run is then an
+    /// error.
     pub(super) is_chosen: bool,
 }
 
@@ -68,7 +69,7 @@ impl Benchmark {
         Self::Hosts,
     ];
 
-    /// What `--only` calls it.
+    /// Its name for `--only`.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Many => "many",
@@ -96,7 +97,7 @@ impl Benchmark {
 }
 
 impl Pace {
-    /// One of two numbers.
+    /// Picks one of two numbers.
     pub(super) fn pick(self, thorough: usize, quick: usize) -> usize {
         match self {
             Self::Thorough => thorough,
@@ -106,7 +107,7 @@ impl Pace {
 }
 
 impl Plan {
-    /// Reads the arguments; the error says what would work.
+    /// Parses the arguments; the error lists the valid ones.
     pub(super) fn read(arguments: impl Iterator<Item = String>) -> anyhow::Result<Self> {
         let mut arguments = arguments;
         let mut only = Vec::new();

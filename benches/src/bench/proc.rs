@@ -1,11 +1,11 @@
-//! What `/proc` says of processes.
+//! Reads `/proc`.
 
 use std::fs;
 use std::path::Path;
 
 use rustix::process::Pid;
 
-/// A process as `/proc/PID/stat` tells it.
+/// A process according to `/proc/PID/stat`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seen {
     pub(super) pid: u32,
@@ -13,7 +13,7 @@ pub(super) struct Seen {
     state: State,
 }
 
-/// What a process does.
+/// The state of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Sleeps,
@@ -22,18 +22,18 @@ enum State {
 }
 
 impl Seen {
-    /// It has exited and nobody has waited for it.
+    /// Whether it has exited and was not waited for.
     pub(super) fn is_zombie(&self) -> bool {
         self.state == State::Zombie
     }
 }
 
-/// Whether a process sleeps until something happens.
+/// Whether a process sleeps interruptibly.
 pub(super) fn sleeps(pid: Pid) -> bool {
     seen(Path::new(&format!("/proc/{pid}"))).is_some_and(|seen| seen.state == State::Sleeps)
 }
 
-/// Every process that descends from this one, this one not included.
+/// All descendants of this process.
 pub(super) fn descendants() -> Vec<Seen> {
     let all = everyone();
     let mut found: Vec<Seen> = Vec::new();
@@ -48,38 +48,38 @@ pub(super) fn descendants() -> Vec<Seen> {
     found
 }
 
-/// The proportional share of the memory that a process uses, in KiB.
+/// The proportional set size of a process, in KiB.
 pub(super) fn proportional(pid: u32) -> f64 {
     number(&format!("/proc/{pid}/smaps_rollup"), "Pss:")
 }
 
-/// The memory that this process has at the moment, in KiB.
+/// The resident memory of this process, in KiB.
 pub(super) fn resident() -> f64 {
     number("/proc/self/status", "VmRSS:")
 }
 
-/// The memory that a process has at the moment, in KiB.
+/// The resident memory of a process, in KiB.
 pub(super) fn resident_of(pid: u32) -> f64 {
     number(&format!("/proc/{pid}/status"), "VmRSS:")
 }
 
-/// The most memory that this process has had since [`forget_peak`], in KiB.
+/// The peak memory of this process since [`forget_peak`], in KiB.
 pub(super) fn peak() -> f64 {
     number("/proc/self/status", "VmHWM:")
 }
 
-/// Lets the peak begin anew.
+/// Resets the peak.
 pub(super) fn forget_peak() {
     fs::write("/proc/self/clear_refs", "5").expect("it is our own");
 }
 
-/// How many threads this process has.
+/// The number of threads of this process.
 pub(super) fn threads() -> f64 {
     number("/proc/self/status", "Threads:")
 }
 
-/// Gives memory that was freed back to the system, where the allocator can:
-/// it would hide what is taken next.
+/// Returns freed memory to the system, if the allocator can. Otherwise it would
+/// hide later allocations.
 #[cfg_attr(
     target_env = "gnu",
     expect(unsafe_code, reason = "only the C library knows what it holds back")
@@ -92,7 +92,7 @@ pub(super) fn give_back() {
     }
 }
 
-/// How many descriptors a process holds.
+/// The number of open descriptors of a process.
 pub(super) fn descriptors(pid: u32) -> usize {
     let listed = fs::read_dir(format!("/proc/{pid}/fd")).expect("it runs and is ours");
     listed.count()
@@ -103,11 +103,11 @@ fn everyone() -> Vec<Seen> {
     entries.filter_map(|entry| seen(&entry.path())).collect()
 }
 
-/// `None` for what is no process, or none any more.
+/// `None` if it is not a process, or has ended.
 fn seen(folder: &Path) -> Option<Seen> {
     let pid = folder.file_name()?.to_str()?.parse().ok()?;
     let stat = fs::read_to_string(folder.join("stat")).ok()?;
-    // The name in brackets may hold anything.
+    // The name in parentheses may contain anything.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
     let state = match fields.next()? {
         "S" => State::Sleeps,
@@ -118,7 +118,7 @@ fn seen(folder: &Path) -> Option<Seen> {
     Some(Seen { pid, parent, state })
 }
 
-/// The number that a field begins with.
+/// The number at the beginning of a field.
 fn number(path: &str, field: &str) -> f64 {
     let text = fs::read_to_string(path).expect("it runs and is ours");
     let line = text.lines().find_map(|line| line.strip_prefix(field));

@@ -1,4 +1,4 @@
-//! What the record costs a call, against the same call without one.
+//! The cost of the record per call, compared with the same call without one.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,12 +13,12 @@ use super::plan::Pace;
 use super::samples::Samples;
 use super::table::{Goal, Line, Quantity, Unit};
 
-/// Calls that follow each other before it is the other kind's turn.
+/// Consecutive calls of one kind.
 const PER_ROUND: u32 = 25;
-/// Sessions that call at once.
+/// Sessions that call concurrently.
 const SESSIONS: usize = 16;
 
-/// Rounds alternate, so that a busy moment of the machine hits both alike.
+/// Rounds alternate, so that other load on the machine affects both alike.
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     let fixture = Fixture::new().await;
     let store = Store::open(&fixture.folder().join("record")).expect("a record can be made");
@@ -36,7 +36,7 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
             time_crowd(&without).await,
             time_crowd(&with).await,
         ];
-        // The first round only warms up.
+        // The first round is a warm-up.
         if round > 0 {
             one_shots.push(times[0], times[1], PER_ROUND);
             fetches.push(times[2], times[3], PER_ROUND);
@@ -74,7 +74,7 @@ impl Pair {
     }
 }
 
-/// Sessions, each with a handle that can be fetched.
+/// Sessions, each with a handle to fetch.
 async fn sessions(fixture: &Fixture, store: Option<&Store>) -> Vec<Session> {
     let mut sessions = Vec::new();
     for _ in 0..SESSIONS {

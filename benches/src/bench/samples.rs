@@ -1,13 +1,13 @@
-//! Numbers that were measured again and again.
+//! Repeated measurements.
 
 use std::time::Duration;
 
-/// What one thing took, as often as it was measured.
+/// The samples of one measurement.
 #[derive(Debug, Default)]
 pub(super) struct Samples(Vec<f64>);
 
 impl Samples {
-    /// Adds one.
+    /// Adds a sample.
     pub(super) fn push(&mut self, sample: f64) {
         self.0.push(sample);
     }
@@ -17,17 +17,17 @@ impl Samples {
         self.push(micros(time));
     }
 
-    /// The one in the middle.
+    /// The median.
     pub(super) fn median(&self) -> f64 {
         self.quantile(5)
     }
 
-    /// Eight of ten lie between these.
+    /// The 10th and the 90th percentile.
     pub(super) fn spread(&self) -> (f64, f64) {
         (self.quantile(1), self.quantile(9))
     }
 
-    /// The sample that so many tenths of all do not reach.
+    /// The quantile at this many tenths.
     fn quantile(&self, tenths: usize) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! Starting `/bin/true` in a sandbox, and with limits, against starting it without.
+//! Starts `/bin/true` in a sandbox, and with limits, compared with starting it without.
 
 use std::time::Instant;
 
@@ -12,11 +12,11 @@ use super::plan::Pace;
 use super::samples::Samples;
 use super::table::{Goal, Line, Quantity, Unit};
 
-/// As in `one_shot`.
+/// See `one_shot`.
 const PER_ROUND: u32 = 25;
 
-/// Rounds alternate, so that a busy moment of the machine hits all alike. Where namespaces cannot be made, this measures
-/// Landlock and seccomp alone.
+/// Rounds alternate, so that other load on the machine affects all alike. Without namespaces, only Landlock and seccomp
+/// are measured.
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     let plain = launcher();
     let folder = tempfile::tempdir_in("/var/tmp").expect("a folder can be made");
@@ -48,7 +48,7 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
             for _ in 0..PER_ROUND {
                 run(launcher, &root).await;
             }
-            // The first round only warms up.
+            // The first round is a warm-up.
             if round > 0 {
                 samples.push_time(start.elapsed() / PER_ROUND);
             }

@@ -1,4 +1,4 @@
-//! An `sshd` on the loopback, with keys and a configuration of its own.
+//! An `sshd` on loopback, with its own keys and configuration.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 /// How long it may take to listen.
 const LISTENING: Duration = Duration::from_secs(20);
 
-/// A running server. It ends when this is dropped, and its connections with their clients.
+/// A running server. Dropping this ends it; connections end with their clients.
 pub(super) struct LoopbackSsh {
     folder: TempDir,
     child: Child,
@@ -19,7 +19,7 @@ pub(super) struct LoopbackSsh {
 }
 
 impl LoopbackSsh {
-    /// Starts it; the error says what is missing.
+    /// Starts it; the error names what is missing.
     #[expect(clippy::disallowed_methods, reason = "it is a floor, and no tool")]
     pub(super) fn start() -> anyhow::Result<Self> {
         let program = Path::new("/usr/sbin/sshd");
@@ -73,7 +73,7 @@ impl LoopbackSsh {
         }
     }
 
-    /// The words that run a program on the server.
+    /// The command that runs a program on the server.
     #[expect(clippy::disallowed_methods, reason = "it asks for a name")]
     pub(super) fn ssh(&self, program: &[String]) -> Vec<String> {
         let path = |name: &str| self.folder.path().join(name).display().to_string();

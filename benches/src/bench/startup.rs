@@ -1,6 +1,5 @@
-//! From the start of `windlass drive` until its first answer, which is that
-//! of a one-shot; and `windlass tools` with ten tools that a program has
-//! described before.
+//! From the start of `windlass drive` to its first reply, that of a one-shot;
+//! and `windlass tools` with ten tools whose descriptions are cached.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
@@ -17,7 +16,7 @@ use super::table::{Goal, Line, Quantity, Unit};
 const CALL: &str =
     r#"{"batch":"b","calls":[{"id":"c","tool":"shell","arguments":{"command":"true"}}]}"#;
 
-/// Nothing if there is no `windlass` to start.
+/// Empty if there is no `windlass` binary.
 pub(super) fn measure(pace: Pace) -> Vec<Line> {
     let binary = match binary() {
         Ok(binary) => binary,
@@ -47,7 +46,7 @@ pub(super) fn measure(pace: Pace) -> Vec<Line> {
     vec![first, tools(&binary, pace)]
 }
 
-/// A program that describes ten tools and notes that it was asked.
+/// A program that describes ten tools and logs each query.
 const DESCRIBING: &str = r#"echo x >> asked
 printf '{"tools":['
 for n in 0 1 2 3 4 5 6 7 8; do printf '{"name":"t%s","parameters":{"a":{"type":"string"}}},' $n; done
@@ -85,7 +84,7 @@ fn tools(binary: &Path, pace: Pace) -> Line {
     }
 }
 
-/// Runs a whole command.
+/// Runs a command to its end.
 #[expect(clippy::disallowed_methods, reason = "a whole runtime is started")]
 fn finished(binary: &Path, arguments: &[&str], folder: &Path) -> (Duration, String) {
     let mut command = Command::new(binary);
@@ -103,8 +102,8 @@ fn finished(binary: &Path, arguments: &[&str], folder: &Path) -> (Duration, Stri
     (time, String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The `windlass` beside this program, built first if cargo runs us: an old
-/// one must not be measured.
+/// The `windlass` binary beside this program. Under cargo it is built first, so
+/// that no outdated one is measured.
 #[expect(
     clippy::disallowed_methods,
     reason = "cargo is no tool and leaves nothing behind"
@@ -134,7 +133,7 @@ pub(super) fn binary() -> anyhow::Result<PathBuf> {
     Ok(binary)
 }
 
-/// Starts it, writes the call and waits for a line; then lets it end.
+/// Starts it, writes the call and waits for a line; then closes its input.
 #[expect(
     clippy::disallowed_methods,
     reason = "a whole runtime is started, and a floor"

@@ -1,10 +1,10 @@
-//! The table: what was measured, the floor of the same run, and the goal.
+//! The table: the measurement, the floor of the same run, and the goal.
 
 use std::fmt;
 
 use super::samples::Samples;
 
-/// All lines, printed with their columns aligned.
+/// All lines, printed in aligned columns.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     lines: Vec<Line>,
@@ -13,13 +13,13 @@ pub(super) struct Table {
 /// One line.
 #[derive(Debug)]
 pub(super) struct Line {
-    /// What was measured.
+    /// The name of the measurement.
     pub(super) what: String,
-    /// Ours.
+    /// Our result.
     pub(super) measured: Quantity,
-    /// The same with nothing of ours.
+    /// The result without Windlass.
     pub(super) floor: Option<Quantity>,
-    /// What we want.
+    /// The goal.
     pub(super) goal: Goal,
 }
 
@@ -28,11 +28,11 @@ pub(super) struct Line {
 pub(super) struct Quantity {
     value: f64,
     unit: Unit,
-    /// Eight of ten samples lie between these.
+    /// The 10th and the 90th percentile.
     spread: Option<(f64, f64)>,
 }
 
-/// What a number counts.
+/// The unit of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Micros,
@@ -44,20 +44,20 @@ pub(super) enum Unit {
     Percent,
 }
 
-/// What we want of a line.
+/// The goal of a line.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Goal {
-    /// At most so many times the floor.
+    /// At most this many times the floor.
     Times(f64),
-    /// At least so many times the floor.
+    /// At least this many times the floor.
     TimesAtLeast(f64),
-    /// At most so much more than the floor, in the unit of both.
+    /// At most this much more than the floor, in the unit of both.
     Over(f64),
-    /// No more than this, in the unit of what was measured.
+    /// At most this, in the unit of the measurement.
     AtMost(f64),
-    /// No less than this.
+    /// At least this.
     AtLeast(f64),
-    /// It is only told.
+    /// No goal.
     Nothing,
 }
 
@@ -94,7 +94,7 @@ impl fmt::Display for Quantity {
 }
 
 impl Unit {
-    /// Times are taken in microseconds and told in this unit.
+    /// Times are measured in microseconds and printed in this unit.
     fn number(self, value: f64) -> String {
         match self {
             Self::Millis => format!("{:.1}", value / 1e3),
@@ -117,18 +117,19 @@ impl Unit {
 }
 
 impl Line {
-    /// How many times the floor was measured, where there is a floor.
+    /// The ratio of the measurement to the floor, if there is a floor.
     fn ratio(&self) -> Option<f64> {
         let floor = self.floor.as_ref()?;
         (floor.value > 0.0).then(|| self.measured.value / floor.value)
     }
 
-    /// How much more than the floor was measured, where there is a floor.
+    /// The difference between the measurement and the floor, if there is a
+    /// floor.
     fn over(&self) -> Option<f64> {
         Some(self.measured.value - self.floor.as_ref()?.value)
     }
 
-    /// Whether the goal is reached; `None` where there is none.
+    /// Whether the goal is reached; `None` if there is no goal.
     fn reached(&self) -> Option<bool> {
         match self.goal {
             Goal::Times(times) => Some(self.ratio().is_some_and(|ratio| ratio <= times)),

@@ -1,5 +1,6 @@
-//! A program that prints 100 MB on a terminal, against the same program and a
-//! reader that only discards. Ours keeps the screen up to date meanwhile.
+//! A program that prints 100 MB on a terminal, compared with the same program
+//! and a reader that discards everything. Windlass keeps the screen up to date
+//! meanwhile.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -16,10 +17,10 @@ use super::plan::Pace;
 use super::samples::Samples;
 use super::table::{Goal, Line, Quantity, Unit};
 
-/// The file's last line, which is on the screen when all is over.
+/// The file's last line, which is on the screen at the end.
 const LAST: &str = "nothing follows";
 
-/// The most that a terminal gives in one read.
+/// The maximum number of bytes per read of a terminal.
 const PER_READ: usize = 4095;
 
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
@@ -35,9 +36,9 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     let mut fed = Samples::default();
     let mut drawn = Samples::default();
     let text = std::fs::read_to_string(&path).expect("it was written");
-    // As a terminal passes it on.
+    // The text as a terminal outputs it.
     let text = text.replace('\n', "\r\n");
-    // Once beforehand, so that the file is in memory and so are we.
+    // Once before, to load the file and us into memory.
     draw(&session, &command).await;
     for _ in 0..pace.pick(7, 3) {
         let start = Instant::now();
@@ -84,7 +85,7 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
 async fn draw(session: &Session, command: &str) {
     let arguments = json!({"command": command, "terminal": true});
     let answer = call(session, "shell", arguments).await.to_text();
-    // Behind it, at most, where all of it is.
+    // At most one line follows the last line of the text.
     let is_last = answer.lines().rev().take(2).any(|line| line == LAST);
     assert!(is_last, "the end is on it");
 }
@@ -97,7 +98,7 @@ async fn keep(launcher: &Launcher, path: &Path) {
     assert!(process.wait().await.success());
 }
 
-/// Draws the text and nothing else, in pieces as a terminal gives them.
+/// Feeds the text to a screen, in pieces as a terminal outputs them.
 fn feed(text: &str) {
     let TerminalSize { rows, cols } = TerminalSize::default();
     let mut screen = Screen::new(rows, cols);
@@ -110,7 +111,7 @@ fn feed(text: &str) {
     );
 }
 
-/// Megabytes in a second.
+/// Megabytes per second.
 #[expect(clippy::cast_precision_loss, reason = "it is about a hundred million")]
 fn rate(bytes: u64, time: Duration) -> f64 {
     bytes as f64 / 1e6 / time.as_secs_f64()

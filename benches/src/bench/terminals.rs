@@ -1,5 +1,5 @@
-//! What a terminal costs whose program waits at a prompt, in memory and in
-//! threads of this process.
+//! The cost of a terminal whose program waits at a prompt: memory and threads
+//! of this process.
 
 use serde_json::json;
 use windlass_protocol::HandleState;
@@ -11,18 +11,18 @@ use super::plan::Pace;
 use super::proc;
 use super::table::{Goal, Line, Quantity, Unit};
 
-/// So many are spawned by one batch.
+/// How many are spawned per batch.
 const AT_ONCE: usize = 10;
 
-/// Threads that come and go with the executor's blocking work, however many
-/// terminals there are.
+/// Threads of the executor's blocking pool, independent of the number of
+/// terminals.
 const A_FEW: f64 = 8.0;
 
 #[expect(clippy::cast_precision_loss, reason = "there are a thousand")]
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     let fixture = Fixture::new().await;
     let session = fixture.session();
-    // What is there once, however many there are, is not counted.
+    // One-time costs are not counted.
     spawn(&session, 0).await;
     let before = proc::proportional(std::process::id());
     let threads_before = proc::threads();

@@ -1,7 +1,7 @@
-//! From the end of a tool until whoever waits for it runs again.
+//! From the end of a tool until its waiter runs again.
 //!
-//! The tool is killed at a known instant by the very thread that then waits,
-//! in the floor and in ours alike.
+//! In the floor and in ours, the thread that kills the tool at a known instant
+//! is the one that then waits.
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -22,8 +22,8 @@ use super::samples::Samples;
 use super::table::{Goal, Line, Quantity, Unit};
 use super::{bare, proc};
 
-/// Ours are idle for about as long while they settle, and a machine that has
-/// been idle wakes more slowly than one that has not.
+/// Ours are idle for about this long while they settle, and an idle machine
+/// wakes more slowly.
 const IDLE: Duration = Duration::from_millis(25);
 
 pub(super) async fn measure(pace: Pace) -> Vec<Line> {
@@ -114,7 +114,7 @@ async fn time_await(session: &Session) -> Duration {
     time
 }
 
-/// What an executor alone adds: nothing of ours is in it.
+/// The overhead of an executor alone, without Windlass.
 async fn time_registered(pid: Pid) -> Duration {
     let pidfd = register(bare::pidfd(pid));
     tokio::time::sleep(IDLE).await;
@@ -132,14 +132,13 @@ async fn time_registered(pid: Pid) -> Duration {
     reason = "the executor must be promised that the descriptor stays what it is"
 )]
 fn register(pidfd: OwnedFd) -> AsyncFd<OwnedFd> {
-    // SAFETY: an owned descriptor stays open and the same as long as the
-    // registration has it.
+    // SAFETY: the registration owns the descriptor, which stays open and
+    // unchanged meanwhile.
     let registered = unsafe { AsyncFd::register_with_interest(pidfd, Interest::READABLE) };
     registered.expect("a pidfd can be polled")
 }
 
-/// A child that has come as far as to sleep, as ours have when they have
-/// settled.
+/// A child that already sleeps, like ours once they have settled.
 fn sleeper() -> Pid {
     let pid = bare::spawn(c"/bin/sleep", &[c"1000"]);
     while !proc::sleeps(pid) {

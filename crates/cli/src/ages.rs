@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::Context as _;
 use windlass_protocol::Millis;
 
-/// Reads a number and a unit, such as `30d`.
+/// Parses a number and a unit, such as `30d`.
 pub(crate) fn read_age(text: &str) -> anyhow::Result<Duration> {
     let units = [
         ("s", 1),
@@ -23,7 +23,7 @@ pub(crate) fn read_age(text: &str) -> anyhow::Result<Duration> {
     })
 }
 
-/// The age of a time, in a few letters.
+/// The age of a time, abbreviated.
 pub(crate) fn ago(time: Millis) -> String {
     let seconds = Millis::at(SystemTime::now()).0.saturating_sub(time.0) / 1000;
     match seconds {
@@ -34,7 +34,7 @@ pub(crate) fn ago(time: Millis) -> String {
     }
 }
 
-/// The length of a run, in a few letters.
+/// A duration, abbreviated.
 pub(crate) fn length(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {

@@ -172,7 +172,7 @@ pub(crate) fn read() -> Result<Args, clap::Error> {
     Args::from_arg_matches_mut(&mut matches)
 }
 
-/// Prints the script by which a shell asks this program for completions.
+/// Prints the completion script of a shell.
 pub(crate) fn print_completions(shell: &str) -> anyhow::Result<ExitCode> {
     let shells = Shells::builtins();
     let Some(completer) = shells.completer(shell) else {
@@ -185,8 +185,7 @@ pub(crate) fn print_completions(shell: &str) -> anyhow::Result<ExitCode> {
             names.join(", ")
         );
     };
-    // A writer that fails makes some generators panic, so it is given one that
-    // does not.
+    // Some generators panic on a failed write, so they write to memory.
     let mut script = Vec::new();
     completer.write_registration(
         complete::VARIABLE,
@@ -199,8 +198,7 @@ pub(crate) fn print_completions(shell: &str) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says why the command line was not taken, or gives the help or the version
-/// that it asked for.
+/// Prints the error of an invalid command line, or the requested help or version.
 pub(crate) fn explain(unread: &clap::Error) -> anyhow::Result<ExitCode> {
     let printed = unread.print();
     if unread.use_stderr() {

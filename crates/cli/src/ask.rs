@@ -29,7 +29,8 @@ struct ModelTable {
 struct Talk {
     assistant: Assistant,
     model: String,
-    /// Without them its assistant could start no agents.
+    /// Keeps the assistants alive: without them its assistant could not start
+    /// agents.
     _assistants: Arc<Assistants>,
 }
 
@@ -96,7 +97,7 @@ impl ModelTable {
         }
         let (name, assistants) = self.assistants(model).await?;
         let assistant = if let Some(talk) = live {
-            // The same conversation goes on with another model.
+            // Continue the same conversation with another model.
             assistants.take_over(&talk.assistant)
         } else {
             let resume = session.map_or(Resume::New, Resume::Session);
@@ -197,7 +198,7 @@ impl Talk {
                 tracing::warn!(%error, "what the assistant was not told is lost");
             }
             let outcome = ended.map_err(|error| AskRefusal(causes(&error)))?;
-            // A message that came when the turn was over begins another.
+            // A message that arrived after the end of the turn starts another.
             match interjections.try_recv() {
                 Ok(Interjection::Say(text)) if !outcome.aborted => message = text,
                 _ => return Ok(()),

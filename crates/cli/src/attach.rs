@@ -115,7 +115,7 @@ impl Attached {
         let path = self.target.events(true);
         let mut events: EventReader = self.target.peer.events(&path, None).await?;
         let id = self.target.handle.id.clone();
-        // It may have stopped before its events were followed.
+        // It may have stopped before we subscribed to its events.
         let info: HandleInfo = self.target.peer.get(&self.target.path("")).await?;
         if info.state == HandleState::Stopped {
             return Ok(format!("`{id}` has stopped."));
@@ -203,7 +203,7 @@ impl Attached {
     /// Gives the handle's terminal the size of this one.
     async fn resize(&self) {
         let (rows, cols) = area();
-        // Where it cannot be, the part that fits is drawn.
+        // If it cannot be resized, the part that fits is drawn.
         let _ = self.set_size(rows, cols).await;
     }
 
@@ -244,7 +244,7 @@ pub(crate) fn size() -> (u16, u16) {
     size.map_or((24, 80), |size| (size.ws_row.max(1), size.ws_col.max(2)))
 }
 
-/// Standard input as it is typed. The thread ends with the process.
+/// Reads standard input as it is typed. The thread ends with the process.
 fn read_stdin() -> mpsc::Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel(16);
     std::thread::spawn(move || {

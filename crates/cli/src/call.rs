@@ -26,7 +26,7 @@ async fn set_up(global: &Global) -> anyhow::Result<Windlass> {
 pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitCode> {
     let arguments = read_arguments(args.arguments.as_deref())?;
     let mut signals = Signals::new()?;
-    // A program that is asked for its tools may take its time.
+    // Querying a program for its tools may take long.
     let windlass = tokio::select! {
         windlass = set_up(global) => windlass?,
         code = signals.next() => return Ok(ExitCode::from(code)),
@@ -35,12 +35,13 @@ pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitC
     setup::warn_of_record(&windlass);
     let session = windlass.session(SessionOptions {
         front_end: Some("call".to_owned()),
-        // Whoever types the call has thereby permitted it.
+        // The user who types the call has thereby permitted it.
         trusted: true,
         attendance: Attendance::when(can_ask),
         ..SessionOptions::default()
     });
-    // It ends with the session, and is awaited so that no prompt stays behind.
+    // It ends with the session, and is awaited so that no prompt is left on the
+    // terminal.
     let prompting = tokio::spawn(prompt::attend(session.requests().watch()));
     let close = async {
         session.close().await;

@@ -139,7 +139,8 @@ struct Chat {
     interrupted: mpsc::UnboundedReceiver<()>,
     signals: Signals,
     printer: Printer,
-    /// The last message got the warning that leaving ends handles.
+    /// Whether the user was warned after the last message that leaving ends
+    /// handles.
     warned: bool,
 }
 
@@ -181,7 +182,7 @@ impl Chat {
         let (interject, mut interjections) = mpsc::channel(64);
         let mut asked: Option<oneshot::Receiver<Choice>> = None;
         let mut code = None;
-        // One that came too late for the turn before is not for this one.
+        // Discard a Ctrl-C that came too late for the previous turn.
         while self.interrupted.try_recv().is_ok() {}
         self.shower.show(Show::Begins);
         let shower = self.shower.clone();

@@ -21,7 +21,7 @@ use windlass_schema::Dialect;
 use crate::config_command::values_of;
 use crate::{help, print, questions, reach, replies};
 
-/// The variable by which a shell asks for completions.
+/// The variable by which a shell requests completions.
 pub(crate) const VARIABLE: &str = "WINDLASS_COMPLETE";
 /// The time limit for one Tab.
 const SOON: Duration = Duration::from_millis(500);
@@ -89,7 +89,7 @@ pub(crate) fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
     matching(typed, std::iter::once(last).chain(sessions))
 }
 
-/// The built-in and configured tools; no program is asked.
+/// The built-in and configured tools; no program is started.
 pub(crate) fn tools(typed: &OsStr) -> Vec<CompletionCandidate> {
     let config = config();
     let configured = config.iter().flat_map(Config::offered);
@@ -109,7 +109,7 @@ pub(crate) fn providers(typed: &OsStr) -> Vec<CompletionCandidate> {
     matching(typed, names.map(|name| (name, String::new())))
 }
 
-/// Every provider with the slash that a model's name follows.
+/// Every provider, followed by the slash before a model's name.
 pub(crate) fn models(typed: &OsStr) -> Vec<CompletionCandidate> {
     let names = provider_names().into_iter();
     matching(typed, names.map(|name| (format!("{name}/"), String::new())))
@@ -167,7 +167,7 @@ fn config() -> Option<Config> {
     windlass::config::load(&options).ok()
 }
 
-/// The candidates that begin with the typed text, a line of help each.
+/// The candidates that begin with the typed text, with one line of help each.
 fn matching(
     typed: &OsStr,
     candidates: impl Iterator<Item = (String, String)>,

@@ -95,7 +95,7 @@ fn short_home(text: &str) -> String {
 }
 
 fn unknown_key(wanted: &str, keys: &[String]) -> String {
-    // A tool's own table has the keys of every tool.
+    // A tool's own table has the same keys as every tool.
     let general = wanted.strip_prefix("conversation.tools.").map(|rest| {
         let (_, key) = rest.split_once('.').unwrap_or((rest, ""));
         format!("conversation.tools.*.{key}")
@@ -103,7 +103,7 @@ fn unknown_key(wanted: &str, keys: &[String]) -> String {
     if let Some(general) = general.filter(|general| keys.contains(general)) {
         return format!("`{wanted}` is not set; `{general}` holds for every tool");
     }
-    // Tables are meant as well as values.
+    // Accept tables as well as values.
     let mut known: Vec<&str> = Vec::new();
     for key in keys {
         let ends = key.match_indices('.').map(|(end, _)| end);
@@ -203,7 +203,7 @@ async fn edit(global: &Global, project: bool) -> anyhow::Result<ExitCode> {
     person::only("config edit")?;
     let options = setup::load_options(global)?;
     let file = if project {
-        // Also one that does not load now, which is why it is edited.
+        // Works even if the file does not load: that may be why it is edited.
         let root = setup::load(global).map(|config| config.root);
         root.unwrap_or(options.cwd.clone())
             .join(".windlass/config.toml")

@@ -106,7 +106,7 @@ pub(crate) async fn run(global: &Global) -> anyhow::Result<ExitCode> {
         .iter()
         .filter(|check| check.health == CheckHealth::Bad);
     let faults: Vec<&Checked> = faults.collect();
-    // A list may have cut them.
+    // A list may have truncated them.
     for fault in &faults {
         listing.note(format!("\n{}: {}", fault.subject, fault.found));
         if !fault.remedy.is_empty() {
@@ -177,7 +177,7 @@ fn configuration(global: &Global) -> Vec<Checked> {
 
 async fn providers(global: &Global) -> Vec<Checked> {
     let Ok(found) = models::checked(global).await else {
-        // The configuration's fault is told above.
+        // The configuration error is reported above.
         return Vec::new();
     };
     found

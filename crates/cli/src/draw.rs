@@ -59,7 +59,7 @@ fn draw_run(drawn: &mut String, run: &ScreenRun) {
         }
     }
     drawn.push('m');
-    // What a program drew must not command this terminal.
+    // Control characters of a program must not reach this terminal.
     drawn.extend(run.text.chars().filter(|character| !character.is_control()));
 }
 

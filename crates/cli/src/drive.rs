@@ -47,7 +47,7 @@ pub(crate) async fn run(global: &Global, args: DriveArgs) -> anyhow::Result<Exit
     }
     let lines = lines::read_stdin();
     let mut signals = Signals::new()?.ignoring_interrupts(args.ignore_interrupts);
-    // A program that is asked for its tools may take its time.
+    // Querying a program for its tools may take long.
     let windlass = tokio::select! {
         windlass = setup::windlass(global) => Arc::new(windlass?),
         code = signals.next() => return Ok(ExitCode::from(code)),
@@ -84,7 +84,7 @@ struct DrivenSession {
 }
 
 impl DrivenSession {
-    /// Begins a session. With `ask` the driver is the person.
+    /// Starts a session. With `ask` the driver acts as the user.
     fn begin(
         windlass: &Arc<Windlass>,
         lines: mpsc::Receiver<DriveLine>,
@@ -135,7 +135,7 @@ impl DrivenSession {
             None => self.session.close().await,
             Some(_) => self.session.close_within(SHORT_GRACE).await,
         }
-        // Closing has refused what was not answered; that is still to be said.
+        // Closing has refused open calls; write their replies.
         let _ = tokio::time::timeout(PATIENCE, self.drive.progress.all_answered()).await;
     }
 }

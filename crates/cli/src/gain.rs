@@ -18,7 +18,7 @@ use crate::print::{self, Listing, Printer, Tone, cell, column};
 use crate::reach;
 use crate::sessions::find;
 
-/// About how many bytes a token has.
+/// The approximate number of bytes per token.
 const BYTES_PER_TOKEN: u64 = 4;
 
 pub(crate) async fn run(global: &Global, args: GainArgs) -> anyhow::Result<ExitCode> {
@@ -52,11 +52,11 @@ pub(crate) async fn run(global: &Global, args: GainArgs) -> anyhow::Result<ExitC
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Gain {
     calls: u64,
-    /// Calls that were answered in part.
+    /// Calls with a digested reply.
     digested: u64,
     /// The bytes of the replies.
     read: u64,
-    /// The bytes that the replies would have had without a digest.
+    /// The bytes that the replies would have without a digest.
     whole: u64,
 }
 

@@ -15,7 +15,7 @@ use crate::args::Global;
 use crate::reach::{self, HandleTarget, short};
 use crate::{control, person, setup};
 
-/// How long a program has between TERM and KILL.
+/// The time between `SIGTERM` and `SIGKILL`.
 const GRACE: Duration = Duration::from_secs(2);
 
 fn store() -> KeptStore {
@@ -29,13 +29,13 @@ async fn survey() -> Vec<SurveyedHandle> {
     handles.filter(|kept| !is_owned(kept)).collect()
 }
 
-/// Every kept handle that no living runtime has, oldest first.
+/// Every kept handle that no live runtime owns, oldest first.
 pub(crate) async fn list() -> anyhow::Result<Vec<HeldHandleInfo>> {
     person::looks()?;
     Ok(survey().await.iter().map(SurveyedHandle::info).collect())
 }
 
-/// Every held handle, for ending it.
+/// Every held handle, to end it.
 pub(crate) async fn all() -> anyhow::Result<Vec<SurveyedHandle>> {
     person::looks()?;
     let mut all = survey().await;
@@ -74,7 +74,7 @@ pub(crate) fn name(info: &HeldHandleInfo) -> String {
     format!("{}/{}", short(info.session.as_str()), info.handle)
 }
 
-/// Ends a held handle with its tree, and resolves when it is gone.
+/// Ends a held handle and its process tree, and resolves when it is gone.
 pub(crate) async fn end(kept: &SurveyedHandle) -> anyhow::Result<KeptReceipt> {
     Ok(store().end(&kept.handle, GRACE).await?)
 }
@@ -110,7 +110,7 @@ pub(crate) struct TakenHandle {
 }
 
 impl TakenHandle {
-    /// Takes a held handle.
+    /// Adopts a held handle.
     pub(crate) async fn take(global: &Global, held: SurveyedHandle) -> anyhow::Result<Self> {
         let kept = held.handle.clone();
         let name = format!("{}/{}", kept.session, kept.handle);
@@ -148,12 +148,12 @@ impl TakenHandle {
         })
     }
 
-    /// The handle, as it is found by its control socket.
+    /// The handle, as found through its control socket.
     pub(crate) async fn target(&self) -> anyhow::Result<HandleTarget> {
         reach::find(&self.name).await
     }
 
-    /// Releases the handle. If it runs, its lease begins anew.
+    /// Releases the handle. If it runs, its lease starts again.
     pub(crate) async fn leave(self) {
         self.session.close_within(GRACE).await;
     }

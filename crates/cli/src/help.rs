@@ -13,7 +13,7 @@ use crate::args::Args;
 use crate::{print, wrap};
 use examples::EXAMPLES;
 
-/// The commands as `--help` groups them.
+/// The commands in the groups of `--help`.
 pub(crate) const GROUPS: [(&str, &[&str]); 5] = [
     ("Talk with a model", &["chat", "query", "models"]),
     (
@@ -74,18 +74,17 @@ fn overview(command: &Command) -> StyledStr {
         "{header}Usage:{header:#} {literal}windlass{literal:#} [OPTIONS] <COMMAND>\n"
     );
     let _ = writeln!(text, "{}\n", groups(command, print::columns()).ansi());
-    // Without the commands, which are in the groups.
+    // Without the commands, which the groups list.
     let options = command.clone().mut_subcommands(|below| below.hide(true));
     let mut options = options.help_template("{all-args}");
     let _ = write!(text, "{}", options.render_help().ansi());
     text
 }
 
-/// The columns before the sentence about a command.
+/// The width of the column of command names.
 const NAME_WIDTH: usize = 15;
 
-/// The groups as a text of so many columns, with the first line about each
-/// command.
+/// The groups as text of this width, with the first help line of each command.
 fn groups(command: &Command, columns: usize) -> StyledStr {
     let header = command.get_styles().get_header();
     let literal = command.get_styles().get_literal();
@@ -108,7 +107,7 @@ fn groups(command: &Command, columns: usize) -> StyledStr {
     text
 }
 
-/// The subcommand with its examples, and those below it.
+/// Adds examples to the subcommand and those below it.
 fn with_examples(above: &[&str], subcommand: Command) -> Command {
     let name = subcommand.get_name().to_owned();
     let path: Vec<&str> = above.iter().copied().chain([name.as_str()]).collect();

@@ -23,7 +23,8 @@ use crate::stdout::outln;
 
 /// Serves a link on stdin and stdout.
 pub(crate) async fn serve() -> anyhow::Result<ExitCode> {
-    // Where near and far are one machine, programs must not ask on the carrier's terminal, nor end with it.
+    // If near and far side are the same machine, programs must neither prompt on the carrier's terminal nor end with
+    // it.
     windlass::leave_terminal();
     let options = ServeOptions {
         folder: windlass::state_dir().join("hosts"),
@@ -171,7 +172,7 @@ async fn check(host: &HostConfig, root: &std::path::Path) -> anyhow::Result<Exit
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks the person at the terminal a carrier's questions.
+/// Asks a carrier's questions on the terminal.
 struct TerminalAsker;
 
 impl CarrierAsker for TerminalAsker {

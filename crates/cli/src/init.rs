@@ -17,7 +17,7 @@ pub(crate) fn run(global: &Global) -> anyhow::Result<ExitCode> {
     let before = Before::look(global);
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make `{}`", folder.display()))?;
-    // Never over what somebody has written.
+    // Never overwrites a file.
     let made = std::fs::File::create_new(&file);
     let mut made = match made {
         Ok(made) => made,

@@ -16,9 +16,9 @@ use crate::reach::{self, HandleTarget};
 use crate::safe_text::SafeText;
 use crate::stdout::{self, errln};
 
-/// No more than the interface gives at once.
+/// The maximum size of one response of the interface.
 const STEP: u64 = 1 << 20;
-/// How much is read at once to find the last lines.
+/// How much is read at a time to find the last lines.
 const BACK: u64 = 64 << 10;
 
 pub(crate) async fn run(global: &Global, args: LogsArgs) -> anyhow::Result<ExitCode> {
@@ -30,7 +30,7 @@ pub(crate) async fn run(global: &Global, args: LogsArgs) -> anyhow::Result<ExitC
     if let Some(lines) = args.lines {
         return print_lines(printer, &target, lines, args.numbers).await;
     }
-    // Before anything is read, so that nothing is missed between.
+    // Subscribe before reading, so that nothing is missed in between.
     let mut events = if args.follow {
         Some(target.peer.events(&target.events(false), None).await?)
     } else {
@@ -54,7 +54,7 @@ pub(crate) async fn run(global: &Global, args: LogsArgs) -> anyhow::Result<ExitC
     };
     let copied = reader.copy_all(args.last, events.as_mut(), &mut writer);
     match copied.await {
-        // The end of a runtime is the end of its handles.
+        // The end of a runtime is also the end of its handles.
         Err(error) if args.follow && is_end_of_runtime(&error) => {
             errln!(
                 "windlass: the runtime of `{}` has ended; the last output may be missing",
@@ -67,7 +67,7 @@ pub(crate) async fn run(global: &Global, args: LogsArgs) -> anyhow::Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-/// The runtime was there when it was found, and is gone now.
+/// Whether the runtime ended after it was found.
 fn is_end_of_runtime(error: &anyhow::Error) -> bool {
     let error = error.downcast_ref::<PeerError>();
     matches!(
@@ -94,7 +94,7 @@ impl LogReader<'_> {
     ) -> anyhow::Result<()> {
         let mut at = None;
         loop {
-            // Looked at first: what is written before the end is read after.
+            // Checked first, so that all output before the end is read.
             let info: HandleInfo = self.target.peer.get(&self.target.path("")).await?;
             let from = match (at, last) {
                 (Some(at), _) => at,
@@ -107,7 +107,7 @@ impl LogReader<'_> {
             let Some(events) = events.as_mut().filter(|_| is_running) else {
                 return Ok(());
             };
-            // Any event may mean that there is more.
+            // Any event may mean more output.
             if events.next().await?.is_none() {
                 return Ok(());
             }
@@ -145,7 +145,7 @@ impl LogReader<'_> {
             let path = format!("/log?from={from}&to={at}");
             let bytes = self.target.peer.bytes(&self.target.path(&path)).await?;
             for (place, byte) in bytes.iter().enumerate().rev() {
-                // The end of the last line begins no other.
+                // The newline of the last line does not start another line.
                 if *byte == b'\n' && from + place as u64 + 1 < end {
                     lines += 1;
                     if lines == count {
@@ -159,16 +159,16 @@ impl LogReader<'_> {
     }
 }
 
-/// Writes a log as its options say.
+/// Writes a log according to the options.
 struct LogWriter {
     printer: Printer,
     pattern: Option<Regex>,
     is_raw: bool,
-    /// The output is processed line by line.
+    /// Whether the output is processed line by line.
     by_line: bool,
     follows: bool,
     safe: SafeText,
-    /// A line that has not ended yet.
+    /// An incomplete line.
     rest: Vec<u8>,
     /// Lines for the JSON document.
     lines: Vec<String>,
@@ -239,7 +239,7 @@ async fn print_lines(
     lines: LineRange,
     numbers: bool,
 ) -> anyhow::Result<ExitCode> {
-    /// So many lines at once are hardly more than the interface gives.
+    /// About the maximum size of one response of the interface.
     const STEP: u64 = 1000;
     let (mut first, last) = lines.numbers().into_inner();
     let mut texts: Vec<String> = Vec::new();
@@ -271,7 +271,7 @@ async fn print_lines(
     }
 }
 
-/// Prefixes each line of a text with its number; the text comes in pieces.
+/// Prefixes each line of a text with its number. The text arrives in pieces.
 struct LineNumbers {
     next: u64,
     is_at_start: bool,

@@ -64,16 +64,16 @@ use crate::args::{Args, CliCommand};
 use crate::stdout::{StdoutError, errln};
 
 fn main() -> ExitCode {
-    // Before anything else: this may be a zygote.
+    // Must be first: this process may be a zygote.
     windlass::init();
-    // While there is one thread.
+    // Must run before other threads start.
     windlass::withdraw_credentials();
     complete::answer_shell();
     let result = match args::read() {
         Ok(args) => run(args),
         Err(unread) => args::explain(&unread),
     };
-    // What is still in the buffer counts too.
+    // Flush: an error of buffered output counts too.
     let result = result.and_then(|code| Ok(stdout::write(&[]).map(|()| code)?));
     result.unwrap_or_else(|error| failed(&error))
 }
@@ -128,7 +128,7 @@ fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Runs a subcommand on tokio and does not wait for threads that block.
+/// Runs a subcommand on tokio, without waiting for blocking threads at the end.
 fn on_runtime(command: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
     room::check_files()?;
     let workers = room::workers()?;

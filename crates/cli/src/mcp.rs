@@ -26,7 +26,7 @@ use crate::stdout::{self, errln};
 use upstream::Upstreams;
 use watched::{WatchedStdout, WriteFailure};
 
-/// For a person who starts it by hand.
+/// For a user who starts it manually.
 const ON_TERMINAL: &str = "windlass: this is the MCP server. It waits for an agent's JSON messages on stdin.\n\
     `windlass mcp install` adds it to an agent's config; `windlass mcp --http 127.0.0.1:8414` serves over HTTP.\n\
     `windlass query` is an assistant for people. Ctrl-C ends this.";
@@ -103,15 +103,15 @@ pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCo
     stop.cancel();
     signals
         .finish(async {
-            // What went wrong while it was being stopped is of no interest.
+            // Errors while it is being stopped do not matter.
             let _ = serving.await;
         })
         .await;
     Ok(ExitCode::from(code))
 }
 
-/// The MCP server. The time for which a call may block is the argument, or else
-/// configured.
+/// The MCP server. The maximum blocking time of a call is the argument;
+/// default: the configured one.
 pub(crate) fn server(
     windlass: &Arc<Windlass>,
     max_block: Option<Duration>,

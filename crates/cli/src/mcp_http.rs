@@ -108,7 +108,7 @@ async fn serve_tcp(router: Router, address: &str, stop: CancellationToken) -> an
     let listener = listen(address).await?;
     let token: Arc<str> = token()?.into();
     errln!("windlass: MCP at http://{}/mcp", listener.local_addr()?);
-    // A reply is small and its client waits for it.
+    // Replies are small, and the client waits for them.
     let listener = Gated(listener).tap_io(|stream| {
         let _ = stream.set_nodelay(true);
     });
@@ -132,7 +132,7 @@ async fn listen(address: &str) -> anyhow::Result<TcpListener> {
         .with_context(|| format!("cannot listen at `{address}`"))
 }
 
-/// The token that clients must show.
+/// The token that clients must present.
 fn token() -> anyhow::Result<String> {
     /// The minimum length: shorter tokens could be guessed.
     const FEWEST: usize = 32;

@@ -17,7 +17,7 @@ use crate::print::{Listing, Printer, Tone, cell, column};
 use crate::setup;
 use crate::trust;
 
-/// How many models of a provider are named in the list of providers.
+/// How many models of a provider the list of providers shows.
 const NAMED: usize = 6;
 /// The note on a local provider that is not running.
 const NOT_RUNNING: &str = "not running";
@@ -48,7 +48,7 @@ pub(crate) async fn run(global: &Global, args: ModelsArgs) -> anyhow::Result<Exi
     }
 }
 
-/// The providers for `windlass doctor`: those that can be used, and whether
+/// The checks of providers for `windlass doctor`: the usable ones, and whether
 /// there is any.
 pub(crate) async fn checked(global: &Global) -> anyhow::Result<Vec<Checked>> {
     let windlass = Windlass::builder(setup::load(global)?)
@@ -75,7 +75,7 @@ pub(crate) async fn checked(global: &Global) -> anyhow::Result<Vec<Checked>> {
                 };
                 checks.push(Checked::new(subject, CheckHealth::Good, found));
             }
-            // A local one that nobody has started is no fault.
+            // A local provider that is not running is not a problem.
             ProviderState::Failed if look.note == NOT_RUNNING && !is_configured => {}
             ProviderState::Failed => {
                 let remedy = format!("windlass models {}", look.name);
@@ -129,7 +129,7 @@ enum ProviderState {
     Ready,
     /// It did not return a list.
     Failed,
-    /// It needs a key, or more of a configuration.
+    /// It needs a key or more configuration.
     NotSet,
 }
 
@@ -234,7 +234,7 @@ fn table(found: &[ProviderLook]) -> Listing {
     listing
 }
 
-/// The models of one provider, a line each.
+/// Lists the models of one provider, one per line.
 fn one(printer: Printer, values: Vec<Value>, found: &[ProviderLook]) -> anyhow::Result<ExitCode> {
     let mut listing = Listing::new([column("MODEL").cut_to(20)], "It lists no models.");
     let mut code = ExitCode::SUCCESS;

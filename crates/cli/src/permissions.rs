@@ -129,7 +129,7 @@ fn explain_command(
     tool.explain(action, &args, root, remembered)
 }
 
-/// The verdict in a word.
+/// The verdict in one word.
 fn outcome(explanation: &Explanation) -> &'static str {
     match (explanation.mode, explanation.verdict) {
         (RunMode::Skip, _) => "skipped",

@@ -26,13 +26,13 @@ use widths::fit;
 pub(crate) struct Printer {
     /// `--json`.
     pub(crate) is_json: bool,
-    /// Text may be coloured.
+    /// Whether text may be coloured.
     pub(crate) colour: bool,
     /// The terminal's columns; `None` if stdout is not a terminal.
     width: Option<usize>,
 }
 
-/// The meaning of a text, from which its colour follows.
+/// The meaning of a text, which determines its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Tone {
     #[default]
@@ -44,16 +44,16 @@ pub(crate) enum Tone {
     Waiting,
     /// Failed.
     Bad,
-    /// Over, or beside the point.
+    /// Finished or unimportant.
     Faint,
 }
 
-/// A text of a list.
+/// A cell of a list.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ListCell {
     text: String,
     tone: Tone,
-    /// Its end is the significant part, as of a path.
+    /// Whether its end is the significant part, as in a path.
     keeps_end: bool,
 }
 
@@ -61,10 +61,9 @@ pub(crate) struct ListCell {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ListColumn {
     title: &'static str,
-    /// The fewest columns that it is cut to.
+    /// The minimum width.
     least: usize,
-    /// Columns with a higher number are left out first where there is too little
-    /// room; those with 0 never.
+    /// The order in which columns are left out if there is too little room: the highest first, 0 never.
     spare: u8,
 }
 
@@ -72,13 +71,13 @@ pub(crate) struct ListColumn {
 pub(crate) struct Listing {
     columns: Vec<ListColumn>,
     rows: Vec<Vec<ListCell>>,
-    /// The sentence for an empty list, and how to fill it.
+    /// The message for an empty list, with a suggestion.
     empty: String,
     /// Lines below the list.
     notes: Vec<String>,
 }
 
-/// A column that is shown whole.
+/// A column that is never shortened.
 pub(crate) const fn column(title: &'static str) -> ListColumn {
     ListColumn {
         title,
@@ -88,20 +87,20 @@ pub(crate) const fn column(title: &'static str) -> ListColumn {
 }
 
 impl ListColumn {
-    /// It may be cut to so many columns.
+    /// Allows shortening to this width.
     pub(crate) const fn cut_to(mut self, least: usize) -> Self {
         self.least = least;
         self
     }
 
-    /// It may be left out; a higher number goes first.
+    /// Allows leaving it out; the highest number goes first.
     pub(crate) const fn spare(mut self, spare: u8) -> Self {
         self.spare = spare;
         self
     }
 }
 
-/// A text of a list, made visible.
+/// A cell with control characters made visible.
 pub(crate) fn cell(text: impl AsRef<str>) -> ListCell {
     ListCell {
         text: visible_line(text.as_ref()),
@@ -116,7 +115,7 @@ impl ListCell {
         self
     }
 
-    /// Its beginning is cut, not its end.
+    /// Shortens it at the beginning instead of the end.
     pub(crate) fn keep_end(mut self) -> Self {
         self.keeps_end = true;
         self
@@ -124,7 +123,7 @@ impl ListCell {
 }
 
 impl Listing {
-    /// An empty list. `empty` is printed in its place while it has no rows.
+    /// An empty list. `empty` is printed if it has no rows.
     pub(crate) fn new(columns: impl Into<Vec<ListColumn>>, empty: impl Into<String>) -> Self {
         Self {
             columns: columns.into(),
@@ -192,8 +191,7 @@ impl Printer {
         self
     }
 
-    /// Prints a list: for programs these values as an array, for people the
-    /// rows.
+    /// Prints a list: with `--json` these values as an array, otherwise the rows.
     pub(crate) fn list(self, values: impl Into<Value>, listing: &Listing) -> io::Result<()> {
         if self.is_json {
             return json(&values.into());
@@ -205,7 +203,7 @@ impl Printer {
         stdout.flush()
     }
 
-    /// A sentence in lines of the terminal's width; as it is without one.
+    /// Wraps a sentence to the terminal's width; unchanged without a terminal.
     pub(crate) fn wrapped(self, text: &str) -> Vec<String> {
         match self.width {
             Some(columns) => fitted(text, columns),
@@ -221,13 +219,12 @@ impl Printer {
         }
     }
 
-    /// The lines of a list, for a command that draws it by itself.
+    /// The lines of a list, for a command that draws them itself.
     pub(crate) fn lines(self, listing: &Listing) -> Vec<String> {
         listing.lines(self)
     }
 
-    /// Prints the outcome of a command: for programs this value, for people
-    /// this text.
+    /// Prints the outcome of a command: with `--json` this value, otherwise this text.
     pub(crate) fn outcome(self, value: &Value, text: impl AsRef<str>) -> io::Result<()> {
         if self.is_json {
             return json(value);
@@ -249,7 +246,7 @@ impl Printer {
         let last = (0..cells.len()).rfind(is_shown);
         for (place, (cell, width)) in cells.iter().zip(widths).enumerate() {
             let Some(width) = *width else { continue };
-            // The last text of a row has the room of the empty cells behind it.
+            // The last text of a row may use the width of the empty cells after it.
             let rest = self.width.filter(|_| last == Some(place));
             let rest = rest.map_or(0, |columns| columns.saturating_sub(start));
             start += width + 2;
@@ -270,13 +267,13 @@ impl Printer {
     }
 }
 
-/// The columns that text on stdout may have.
+/// The maximum width of text on stdout.
 pub(crate) fn columns() -> usize {
     const WIDEST: usize = 100;
     terminal_columns().map_or(WIDEST, |columns| columns.min(WIDEST))
 }
 
-/// The columns of the terminal on stdout, if it says how many.
+/// The width of the terminal on stdout, if known.
 fn terminal_columns() -> Option<usize> {
     let size = termios::tcgetwinsize(io::stdout()).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
@@ -285,13 +282,13 @@ fn terminal_columns() -> Option<usize> {
 /// Prints one JSON document.
 pub(crate) fn json(value: &Value) -> io::Result<()> {
     let mut stdout = stdout::lock();
-    // As an error of JSON it would not be known as one of stdout.
+    // Convert it, so that it is recognised as an error of stdout.
     serde_json::to_writer_pretty(&mut stdout, value).map_err(io::Error::from)?;
     writeln!(stdout)?;
     stdout.flush()
 }
 
-/// Prints one of many JSON values, on a line of its own.
+/// Prints one of many JSON values, on its own line.
 pub(crate) fn json_line(value: &Value) -> io::Result<()> {
     let mut stdout = stdout::lock();
     writeln!(stdout, "{value}")?;
@@ -301,7 +298,7 @@ pub(crate) fn json_line(value: &Value) -> io::Result<()> {
 /// `--color`, for prompts and diagnostics, which no [`Printer`] prints.
 static CHOICE: OnceLock<ColorChoice> = OnceLock::new();
 
-/// Notes `--color`.
+/// Stores the value of `--color`.
 pub(crate) fn choose(choice: ColorChoice) {
     let _ = CHOICE.set(choice);
 }
@@ -325,7 +322,7 @@ pub(crate) fn colour(choice: ColorChoice, is_terminal: bool) -> bool {
     }
 }
 
-/// The text in the colour of its tone, where colours are wanted.
+/// The text in the colour of its tone, if `colour` is set.
 pub(crate) fn paint(text: &str, tone: Tone, colour: bool) -> String {
     let code = match tone {
         Tone::Plain => return text.to_owned(),
@@ -342,7 +339,7 @@ pub(crate) fn paint(text: &str, tone: Tone, colour: bool) -> String {
     }
 }
 
-/// The text in so many columns; an ellipsis says that it was cut.
+/// The text shortened to this width, with an ellipsis at the end.
 pub(crate) fn shortened(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
@@ -352,7 +349,7 @@ pub(crate) fn shortened(text: &str, columns: usize) -> String {
     cut
 }
 
-/// The end of the text in so many columns; an ellipsis stands for the rest.
+/// The end of the text in this width, after an ellipsis.
 fn shortened_end(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();

@@ -59,7 +59,7 @@ pub(crate) async fn ask<A: Askable>(asking: &A) -> Option<A::Answer> {
 /// session ends. A prompt disappears when it is answered elsewhere.
 pub(crate) async fn attend(mut watch: RequestWatch) {
     while let Some(open) = watch.next().await {
-        // Arguments that were edited badly are edited again.
+        // Invalid edited arguments are edited again.
         while open.is_open() {
             tokio::select! {
                 biased;
@@ -70,8 +70,8 @@ pub(crate) async fn attend(mut watch: RequestWatch) {
     }
 }
 
-/// Passes the typed reply to a request; without one the request is given up. An
-/// invalid edit leaves the request open, and the person is told why.
+/// Passes the typed reply to a request; without one the request is abandoned.
+/// An invalid edit leaves the request open and is reported to the user.
 pub(crate) fn give(open: &OpenRequest, typed: Option<PromptReply>) {
     let given = match typed {
         Some(PromptReply::Reply(answer)) => open.reply(answer),
@@ -81,8 +81,8 @@ pub(crate) fn give(open: &OpenRequest, typed: Option<PromptReply>) {
     match given {
         Ok(()) => {}
         Err(error @ ReplyError::UnfitArguments(_)) => tell(&visible_line(&error.to_string())),
-        // Otherwise a prompt gives only what fits; somebody elsewhere may have
-        // been first.
+        // A prompt only returns valid replies, but another client may have
+        // replied first.
         Err(error) => tracing::debug!(%error, "what was typed is not wanted"),
     }
 }
@@ -157,13 +157,13 @@ impl Askable for PermissionRequest {
     }
 }
 
-/// The columns before the text of a request.
+/// The width of the bar before the text of a request.
 const BAR_WIDTH: usize = 4;
-/// The longest text about an "always".
+/// The maximum length of the text about an "always".
 const LONGEST_ALWAYS: usize = 40;
 
-/// The layout of a request above its keys: the title, the command and its
-/// details behind a bar.
+/// Lays out a request above its keys: the title, then the command and its
+/// details after a bar.
 fn laid_out(rendering: &RequestRendering, colour: bool) -> String {
     let styled = |text: &str, code: &str| {
         if colour {
@@ -195,7 +195,7 @@ fn laid_out(rendering: &RequestRendering, colour: bool) -> String {
     lines.join("\n")
 }
 
-/// Arguments in one line: the command, or all of them.
+/// Arguments on one line: the command, or all of them.
 fn shown(arguments: &Arguments) -> String {
     match arguments.get("command").and_then(Value::as_str) {
         Some(command) => command.to_owned(),
@@ -237,7 +237,7 @@ async fn edited(
 }
 
 fn tell(text: &str) {
-    // There is nowhere else to say it.
+    // An error here cannot be reported.
     let _ = write!(io::stderr(), "{text}\r\n");
 }
 
@@ -251,8 +251,8 @@ impl Askable for Ask {
         let RequestRendering {
             lead, body, title, ..
         } = rendering;
-        // Only the last line of a text stands before the answer. The others are
-        // indented, so that none passes for the title.
+        // Only the last line of a text is before the answer. The others are
+        // indented, so that none looks like the title.
         let mut lines: Vec<String> = lead.into_iter().chain(body).collect();
         let text = &*lines.pop().unwrap_or_default();
         let lines = lines.iter().map(|line| format!("  {line}"));

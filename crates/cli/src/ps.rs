@@ -19,7 +19,7 @@ use crate::screen::TerminalDisplay;
 use crate::signals::Signals;
 use crate::{questions, replies};
 
-/// How often a watched list is looked at.
+/// How often a watched list is refreshed.
 const STEP: Duration = Duration::from_secs(1);
 
 pub(crate) async fn run(global: &Global, args: PsArgs) -> anyhow::Result<ExitCode> {
@@ -36,8 +36,8 @@ pub(crate) async fn run(global: &Global, args: PsArgs) -> anyhow::Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// Draws the list anew until Ctrl-C. For programs, and in a pipe, every change
-/// is printed as it comes.
+/// Redraws the list until Ctrl-C. With `--json` or in a pipe, prints every
+/// change.
 async fn watch(printer: Printer) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::new()?;
     let mut screen = TerminalDisplay::stdout();
@@ -72,7 +72,7 @@ async fn watch(printer: Printer) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// The value without fields that change all the time.
+/// The value without fields that change constantly.
 fn without_times(mut value: Value) -> Value {
     let sessions = value.as_array_mut().into_iter().flatten();
     for handle in sessions
@@ -96,7 +96,7 @@ struct Overview {
     questions: Vec<OpenQuestion>,
     /// Kept handles without a runtime.
     held: Vec<HeldHandleInfo>,
-    /// The line that stands for an empty list.
+    /// The message for an empty list.
     empty: &'static str,
 }
 
@@ -114,7 +114,7 @@ impl Overview {
             held::list()
         );
         let questions = questions?.into_iter();
-        // One that is over is for the assistant to hear of; `--held` lists it.
+        // Ended ones are reported to the assistant; `--held` lists them.
         let held = held?.into_iter();
         let held = held.filter(|info| !matches!(info.standing, HeldStanding::Ended { .. }));
         Ok(Self {
@@ -277,7 +277,7 @@ impl Overview {
     }
 }
 
-/// A row of something that waits for the person and has no handle.
+/// A row for a request to the user that has no handle.
 fn waiting(tool: &str, text: &str) -> [ListCell; 5] {
     [
         cell("-"),
@@ -288,7 +288,7 @@ fn waiting(tool: &str, text: &str) -> [ListCell; 5] {
     ]
 }
 
-/// The request is for this handle.
+/// Whether the request concerns this handle.
 fn is_about(asked: &PermissionRequest, session: &SessionInfo, handle: &HandleInfo) -> bool {
     let about = asked.metadata.get("handle").and_then(Value::as_str);
     asked.session_id == session.id && about == Some(handle.id.as_str())
@@ -300,7 +300,7 @@ fn request_text(asked: &PermissionRequest) -> String {
     format!("{} {}", text.title, text.body.join(" "))
 }
 
-/// A row of a kept handle that runs, or has stopped, without a runtime.
+/// Adds a row for a kept handle without a runtime.
 fn held_row(listing: &mut Listing, info: &HeldHandleInfo) {
     let (state, left) = held::standing(info);
     let left = left.and_then(|left| Duration::try_from_secs_f64(left).ok());
@@ -364,12 +364,12 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// Whether an open question is the one that a handle waits with.
+/// Whether a handle waits for the answer to this question.
 fn asks(handle: &HandleInfo, open: &OpenQuestion) -> bool {
     open.ask.handle.as_ref() == Some(&handle.id)
 }
 
-/// The last line, or the command of a one-shot that has printed nothing yet.
+/// The last line, or the command of a one-shot without output.
 fn last_line(handle: &HandleInfo) -> &str {
     let command = handle.command.as_ref();
     let command = command.filter(|_| handle.kind == HandleKind::OneShot);

@@ -1,8 +1,8 @@
 //! `windlass query`: one turn with a model and all the tools.
 //!
-//! Start at [`run`]. The turn itself is `windlass-assistant`'s, and its set-up
-//! [`windlass::Assistants`]; this shows it, and carries what the user says in
-//! between.
+//! Start at [`run`]. `windlass-assistant` runs the turn, and
+//! [`windlass::Assistants`] sets it up. This module displays it and passes on
+//! the user's input.
 
 mod calls;
 mod markdown;
@@ -41,7 +41,7 @@ use crate::signals::Signals;
 use crate::stdout::errln;
 use crate::trust;
 
-/// The way in which a turn is shown.
+/// How a turn is displayed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Manner {
     Terminal,
@@ -139,7 +139,7 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
     Ok(report(global, ended, code, refused)?)
 }
 
-/// Shows what becomes of the handles that still run.
+/// Reports what happens to the handles that still run.
 fn tell_remaining(shower: &Shower, remaining: RemainingHandles) {
     if !remaining.ending.is_empty() {
         let ending = remaining.ending.into_iter();
@@ -185,11 +185,11 @@ struct QueryTurn<'a> {
     assistant: &'a Assistant,
     shower: Shower,
     signals: &'a mut Signals,
-    /// Each Ctrl-C that is a key and no signal.
+    /// Each Ctrl-C that is a key, not a signal.
     interrupted: mpsc::UnboundedReceiver<()>,
     /// Cancelled when the output can no longer be written.
     unread: CancellationToken,
-    /// Ctrl-C asks what to do, instead of ending the turn.
+    /// Whether Ctrl-C prompts instead of ending the turn.
     asks: bool,
 }
 
@@ -205,7 +205,8 @@ impl QueryTurn<'_> {
         tokio::pin!(turn);
         let ended = loop {
             let signal = tokio::select! {
-                // A choice was made before the next Ctrl-C, which asks again.
+                // A choice made before the next Ctrl-C is handled first; then
+                // Ctrl-C prompts again.
                 biased;
                 ended = &mut turn => break ended,
                 choice = chosen(&mut asked) => {
@@ -224,7 +225,7 @@ impl QueryTurn<'_> {
                 self.shower.show(Show::Interrupted(reply));
                 asked = Some(choice);
             } else {
-                // The prompt, if there is one, vanishes.
+                // Removes the prompt, if there is one.
                 asked = None;
                 code = Some(signal);
                 let _ = interject.try_send(Interjection::Abort);

@@ -18,7 +18,7 @@ use crate::replies::indented;
 use crate::stdout::errln;
 use crate::{exit, person, prompt};
 
-/// The longest answer that is read from stdin.
+/// The maximum length of an answer from stdin.
 const LONGEST: u64 = 1 << 20;
 
 pub(crate) async fn list(global: &Global) -> anyhow::Result<ExitCode> {
@@ -43,7 +43,7 @@ pub(crate) fn listing(empty: &str) -> Listing {
     Listing::new(columns, empty)
 }
 
-/// Adds questions to a list: a row each, and below it the whole of it with the
+/// Adds questions to a list: a row each, followed by the full text and the
 /// command that answers it.
 pub(crate) fn add(listing: &mut Listing, questions: &[OpenQuestion]) {
     for open in questions {
@@ -61,7 +61,7 @@ pub(crate) fn add(listing: &mut Listing, questions: &[OpenQuestion]) {
     }
 }
 
-/// The requests to trust a project, which are asked like permissions.
+/// The requests to trust a project, which are listed with permissions.
 pub(crate) async fn asking_trust() -> anyhow::Result<Vec<OpenQuestion>> {
     let open = all().await?.into_iter().map(|(_, open)| open);
     Ok(open
@@ -134,11 +134,11 @@ pub(crate) async fn answer(global: &Global, args: AnswerArgs) -> anyhow::Result<
     Ok(ExitCode::SUCCESS)
 }
 
-/// Every open question, and the runtime that it is open in.
+/// Every open question, with its runtime.
 pub(crate) async fn all() -> anyhow::Result<Vec<(Peer, OpenQuestion)>> {
     let mut all = Vec::new();
     for peer in reach::runtimes().await? {
-        // One that ends meanwhile asks nothing any more.
+        // A runtime that ends meanwhile has no questions.
         let open = peer.get::<Vec<OpenQuestion>>("/api/v1/questions").await;
         let open = open.unwrap_or_default().into_iter();
         all.extend(open.map(|question| (peer.clone(), question)));

@@ -29,12 +29,12 @@ pub(crate) struct HandleTarget {
 }
 
 impl HandleTarget {
-    /// The handle's name among those of all sessions.
+    /// The handle's name, unique among all sessions.
     pub(crate) fn name(&self) -> String {
         format!("{}/{}", short(self.session.id.as_str()), self.handle.id)
     }
 
-    /// The path of something that belongs to the handle.
+    /// The path of a resource of the handle.
     pub(crate) fn path(&self, what: &str) -> String {
         let (session, handle) = (&self.session.id, &self.handle.id);
         format!("/api/v1/sessions/{session}/handles/{handle}{what}")
@@ -58,7 +58,7 @@ pub(crate) async fn runtimes() -> anyhow::Result<Vec<Peer>> {
     Ok(peers(&run_dir(&windlass::state_dir())).await)
 }
 
-/// Every session of every runtime. One that ends meanwhile is left out.
+/// Every session of every runtime. Runtimes that end meanwhile are left out.
 pub(crate) async fn sessions() -> anyhow::Result<Vec<Reached>> {
     let runtimes = runtimes().await?;
     let reached = join_all(runtimes.iter().map(sessions_of)).await;
@@ -79,7 +79,7 @@ async fn sessions_of(peer: &Peer) -> Vec<Reached> {
     reached.into_iter().flatten().collect()
 }
 
-/// The end of an id, as it is printed and accepted.
+/// The end of an id, as printed and accepted.
 pub(crate) fn short(id: &str) -> &str {
     &id[id.len().saturating_sub(SHORT)..]
 }
@@ -123,8 +123,7 @@ pub(crate) async fn find(target: &str) -> anyhow::Result<HandleTarget> {
     }
 }
 
-/// Handles and one-shots of this id that are not listed any more, but whose output is still
-/// there.
+/// Handles and one-shots of this id that are no longer listed but whose output still exists.
 async fn unlisted(session: Option<&str>, id: &str) -> anyhow::Result<Vec<HandleTarget>> {
     let mut found = Vec::new();
     for Reached {
@@ -170,7 +169,7 @@ fn places(targets: &[HandleTarget], wanted: impl Fn(&HandleTarget) -> bool) -> V
     places.map(|(place, _)| place).collect()
 }
 
-/// The error for a handle that no runtime has.
+/// The error for a handle without a runtime.
 fn held_alone(name: &str) -> String {
     format!(
         "`{name}` is held without a runtime; `windlass attach {name}` takes it up, and \
@@ -222,7 +221,7 @@ pub(crate) enum NoSuchId {
     Several(Vec<String>),
 }
 
-/// Whether a text is an id or an end of it that is long enough to be meant.
+/// Whether a text is an id, or a sufficiently long end of it.
 fn is_end_of(wanted: &str, id: &str) -> bool {
     const LEAST: usize = 4;
     let place = id.len().checked_sub(wanted.len());

@@ -50,7 +50,7 @@ pub(crate) fn indented(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Says that permissions wait for a reply, where any do.
+/// Reports whether permissions wait for a reply.
 pub(crate) async fn remind() {
     let waiting = waiting().await.map_or(0, |waiting| waiting.len());
     if waiting > 0 {
@@ -64,7 +64,7 @@ pub(crate) async fn remind() {
 pub(crate) async fn waiting() -> anyhow::Result<Vec<PermissionRequest>> {
     let mut waiting = Vec::new();
     for peer in reach::runtimes().await? {
-        // One that ends meanwhile asks for nothing any more.
+        // A runtime that ends meanwhile has no requests.
         let requests = peer.get("/api/v1/permissions").await;
         waiting.extend(requests.unwrap_or_else(|_| Vec::<PermissionRequest>::new()));
     }
@@ -105,7 +105,7 @@ pub(crate) async fn reply(printer: Printer, args: ReplyArgs) -> anyhow::Result<E
     bail!("no permission `{wanted}` is being asked for; it may have been answered elsewhere")
 }
 
-/// The whole id of a request that is meant.
+/// The full id of a request.
 async fn resolved(wanted: &str) -> anyhow::Result<String> {
     let waiting = waiting().await?;
     let ids = waiting.iter().map(|request| request.id.as_str());

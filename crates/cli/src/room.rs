@@ -13,10 +13,10 @@ use rustix::process::{Resource, getrlimit};
 /// signals.
 const OTHERS: usize = 6;
 
-/// The fewest open files that a command and one tool need, and a few more.
+/// The minimum number of open files for a command and one tool, with a margin.
 const FILES: u64 = 32;
 
-/// Refuses to begin where too few files can be open at once.
+/// Fails if too few files can be open at once.
 pub(crate) fn check_files() -> anyhow::Result<()> {
     let limit = getrlimit(Resource::Nofile).current;
     match limit {

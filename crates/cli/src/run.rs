@@ -25,7 +25,7 @@ use crate::setup;
 use crate::signals::Signals;
 use crate::stdout;
 
-/// How often output is looked for.
+/// How often output is polled.
 const STEP: Duration = Duration::from_millis(25);
 
 pub(crate) async fn run(global: &Global, args: RunArgs) -> anyhow::Result<ExitCode> {
@@ -36,13 +36,13 @@ pub(crate) async fn run(global: &Global, args: RunArgs) -> anyhow::Result<ExitCo
         bail!("`--terminal` shows the command's terminal in yours, and this is none; leave it out");
     }
     let mut signals = Signals::new()?;
-    // Nothing is asked: of the project's files only trusted ones count.
+    // No prompt: only trusted project files apply.
     let builder = Windlass::builder(setup::load(global)?).only(Some("shell"));
     let windlass = Arc::new(builder.build().await?);
     let _reachable = control::listen(&windlass, "run");
     let session = windlass.session(SessionOptions {
         front_end: Some("run".to_owned()),
-        // Whoever types the command has thereby permitted it.
+        // The user who types the command has thereby permitted it.
         trusted: true,
         attendance: Attendance::when(args.terminal),
         ..SessionOptions::default()
@@ -62,7 +62,7 @@ pub(crate) async fn run(global: &Global, args: RunArgs) -> anyhow::Result<ExitCo
     ended
 }
 
-/// The name of the program, as a handle may be called.
+/// The name of the program, as a valid handle id.
 fn default_id(command: &[String]) -> String {
     let program = command.first().map_or("", String::as_str);
     let name = program.rsplit('/').next().unwrap_or(program);
@@ -79,13 +79,13 @@ fn default_id(command: &[String]) -> String {
     }
 }
 
-/// The words of a command as a shell reads them.
+/// Quotes a command for a shell.
 fn shell_line(words: &[String]) -> anyhow::Result<String> {
     Ok(shlex::try_join(words.iter().map(String::as_str))?)
 }
 
-/// Starts the command as a handle. It is there at once; its first output may
-/// not be.
+/// Starts the command as a handle. Returns at once, perhaps before its first
+/// output.
 async fn start(session: &Session, id: &str, args: &RunArgs) -> anyhow::Result<HandleRef> {
     let mut arguments = json!({
         "action": "spawn",
@@ -111,14 +111,14 @@ async fn start(session: &Session, id: &str, args: &RunArgs) -> anyhow::Result<Ha
         let session = session.clone();
         async move { session.run(batch, RunOptions::default()).await }
     };
-    // Its reply waits until the command has gone quiet, and output is shown
-    // before that.
+    // The reply arrives when the command has gone quiet; output is shown before
+    // that.
     let mut spawning = Box::pin(spawning);
     loop {
         if let Ok(handle) = session.handle(id)
             && handle.info().state != HandleState::Pending
         {
-            // Nobody waits for it, and it is answered all the same.
+            // Complete the call, although its reply is not used.
             tokio::spawn(spawning);
             return Ok(handle);
         }
@@ -135,7 +135,8 @@ async fn start(session: &Session, id: &str, args: &RunArgs) -> anyhow::Result<Ha
     }
 }
 
-/// Copies output and input until the command has ended. Gives its exit code.
+/// Forwards output and input until the command has ended. Returns its exit
+/// code.
 async fn pass_through(handle: &HandleRef, signals: &mut Signals) -> anyhow::Result<ExitCode> {
     let mut typed = read_stdin();
     let mut reads = true;
@@ -157,7 +158,7 @@ async fn pass_through(handle: &HandleRef, signals: &mut Signals) -> anyhow::Resu
             bytes = typed.recv(), if reads => {
                 reads = bytes.is_some();
                 let typed = bytes.map_or_else(|| key("eof"), Keyboard::Bytes);
-                // A command that no longer reads is about to leave.
+                // A command that no longer reads is about to exit.
                 let _ = handle.type_in(typed, None).await;
             }
             code = signals.next() => {
@@ -207,7 +208,7 @@ async fn on_terminal(handle: &HandleRef) -> anyhow::Result<ExitCode> {
     Ok(exit_code(&handle.info()))
 }
 
-/// The exit code of the command, as a shell would give it.
+/// The exit code of the command, by the convention of shells.
 fn exit_code(info: &HandleInfo) -> ExitCode {
     match (&info.exit_code, &info.signal) {
         (Some(code), _) => ExitCode::from(u8::try_from(*code).unwrap_or(exit::FAILED)),
@@ -217,7 +218,7 @@ fn exit_code(info: &HandleInfo) -> ExitCode {
     }
 }
 
-/// 128 and the number of a signal.
+/// 128 plus the number of a signal.
 fn signal_code(name: &str) -> u8 {
     let numbers = [
         ("SIGHUP", 1),
@@ -240,8 +241,8 @@ fn signal_code(name: &str) -> u8 {
     number.map_or(exit::FAILED, |(_, number)| 128 + number)
 }
 
-/// Standard input as it comes; the channel closes at its end. The thread ends
-/// with the process.
+/// Reads standard input; the channel closes at its end. The thread ends with
+/// the process.
 fn read_stdin() -> mpsc::Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel(16);
     std::thread::spawn(move || {

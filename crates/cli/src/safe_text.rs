@@ -7,7 +7,7 @@
 #[derive(Debug, Default)]
 pub(crate) struct SafeText {
     state: SequenceState,
-    /// The sequence that is being read, should it turn out to be a colour.
+    /// The incomplete sequence, in case it is a colour.
     sequence: Vec<u8>,
 }
 
@@ -15,20 +15,19 @@ pub(crate) struct SafeText {
 enum SequenceState {
     #[default]
     Text,
-    /// After the first byte of a control character of two bytes, or of a
-    /// letter.
+    /// After the first byte of a two-byte control character or of a letter.
     MaybeControl,
     Escape,
     /// Between an escape and its final byte.
     Intermediate,
     Control,
-    /// In a string, until its end.
+    /// In a control string.
     String,
-    /// After an escape in a string.
+    /// After an escape in a control string.
     StringEscape,
 }
 
-/// The longest sequence that sets colours.
+/// The maximum length of a colour sequence.
 const LONGEST: usize = 128;
 
 impl SafeText {
@@ -49,7 +48,7 @@ impl SafeText {
                 self.state = SequenceState::Text;
                 return self.take(byte, text);
             }
-            // Some terminals end a string at CAN and SUB too.
+            // Some terminals also end a string at CAN and SUB.
             (SequenceState::String, 0x07)
             | (SequenceState::StringEscape, b'\\')
             | (SequenceState::String | SequenceState::StringEscape, 0x18 | 0x1a) => {
@@ -59,7 +58,7 @@ impl SafeText {
                 SequenceState::StringEscape
             }
             (SequenceState::String, _) => SequenceState::String,
-            // No string has an end that is no end: it begins something else.
+            // An escape that does not end the string starts another sequence.
             (SequenceState::StringEscape, _) => self.after_escape(byte),
             (_, 0x1b) => SequenceState::Escape,
             (_, 0x18 | 0x1a) => SequenceState::Text,
@@ -102,8 +101,7 @@ impl SafeText {
         }
     }
 
-    /// A control character of the upper half does what an escape and a letter
-    /// do.
+    /// A C1 control character is equivalent to an escape and a letter.
     fn after_control(&mut self, byte: u8) -> SequenceState {
         self.after_escape(byte - 0x40)
     }

@@ -13,13 +13,13 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// The terminal on stdout or stderr.
 pub(crate) struct TerminalDisplay {
     on: On,
-    /// How wide each line of the live area was when it was drawn.
+    /// The width of each line of the live area when it was drawn.
     drawn: Vec<usize>,
-    /// How many rows above the last one the cursor was left.
+    /// How many rows above the last one the cursor is.
     raised: usize,
 }
 
-/// A place of the cursor in the live area.
+/// A position of the cursor in the live area.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LiveCursor {
     /// Rows above the last one.
@@ -62,7 +62,7 @@ impl TerminalDisplay {
         }
     }
 
-    /// Writes lines that stay, and the live area below them.
+    /// Commits lines, and draws the live area below them.
     pub(crate) fn paint(&mut self, committed: &[String], live: &[String]) {
         self.paint_with(committed, live, "");
     }
@@ -77,8 +77,8 @@ impl TerminalDisplay {
         self.paint_with(&[], live, &place);
     }
 
-    /// Writes lines that stay and the live area below them, with the cursor in
-    /// the live area.
+    /// Commits lines and draws the live area below them, with the cursor in the
+    /// live area.
     pub(crate) fn paint_cursor(&mut self, committed: &[String], live: &[String], at: LiveCursor) {
         let mut place = String::from("\r");
         if at.above > 0 {
@@ -114,10 +114,10 @@ impl TerminalDisplay {
         self.write(&text);
     }
 
-    /// Writes sequences that move nothing.
+    /// Writes sequences that do not move the cursor.
     pub(crate) fn write(&self, text: &str) {
         let bytes = text.as_bytes();
-        // A terminal that has gone ends us by its signal.
+        // If the terminal is gone, its signal ends this process.
         let _ = match self.on {
             On::Stdout => {
                 let mut stdout = stdout::lock();
@@ -127,7 +127,7 @@ impl TerminalDisplay {
         };
     }
 
-    /// Takes the live area away.
+    /// Removes the live area.
     pub(crate) fn clear(&mut self) {
         self.paint(&[], &[]);
     }
@@ -136,7 +136,7 @@ impl TerminalDisplay {
         if self.drawn.is_empty() {
             return String::new();
         }
-        // A terminal that has become narrower has broken the lines.
+        // A terminal that was narrowed has wrapped the lines.
         let rows: usize = self
             .drawn
             .iter()
@@ -149,7 +149,7 @@ impl TerminalDisplay {
     }
 }
 
-/// The line cut to so many columns, escape sequences not counted.
+/// Cuts the line to this width, not counting escape sequences.
 pub(crate) fn fitting(line: &str, columns: usize) -> String {
     let length = fitting_length(line, columns);
     let mut cut = line[..length].to_owned();
@@ -159,8 +159,7 @@ pub(crate) fn fitting(line: &str, columns: usize) -> String {
     cut
 }
 
-/// The length in bytes of what fits into so many columns, escape sequences not
-/// counted.
+/// The number of bytes that fit into this width, not counting escape sequences.
 pub(crate) fn fitting_length(line: &str, columns: usize) -> usize {
     let mut width = 0;
     let mut escape = false;

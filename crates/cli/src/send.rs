@@ -108,8 +108,8 @@ pub(crate) async fn kill(global: &Global, args: KillArgs) -> anyhow::Result<Exit
     })
 }
 
-/// Ends a handle that is held without a runtime; gives the outcome in words and
-/// as a value.
+/// Ends a handle that is held without a runtime; returns the outcome as text
+/// and as a value.
 async fn end_held(kept: &SurveyedHandle) -> (String, Value, Tone) {
     let (session, handle) = (&kept.handle.session, &kept.handle.handle);
     match held::end(kept).await {
@@ -133,8 +133,8 @@ async fn end_held(kept: &SurveyedHandle) -> (String, Value, Tone) {
     }
 }
 
-/// Ends a handle; gives the receipt. A runtime that ends with its handle, as
-/// `windlass run` does, may not get to answer.
+/// Ends a handle; returns the receipt. A runtime that ends with its handle,
+/// such as `windlass run`, may not reply.
 async fn end(target: &HandleTarget) -> anyhow::Result<Value> {
     match target.peer.post(&target.path("/abort"), &()).await {
         Ok(receipt) => serde_json::from_slice(&receipt).context("the receipt is not understood"),
@@ -155,7 +155,7 @@ fn survivors(receipt: &Value) -> usize {
     receipt["survivors"].as_array().map_or(0, Vec::len)
 }
 
-/// The outcome of an end, by the number of processes that a receipt tells.
+/// The outcome of an end, from the number of processes in a receipt.
 pub(crate) fn processes(ended: &Value) -> String {
     match ended.as_u64() {
         Some(0) => "had ended already".to_owned(),

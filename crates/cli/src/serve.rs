@@ -37,15 +37,16 @@ use crate::trust;
 use crate::{mcp, mcp_http};
 use place::ServerPlace;
 
-/// How the outside reaches the sessions of a server.
+/// The name of this front end for the sessions of a server.
 const FRONT_END: &str = "serve";
-/// How long tools have to leave when the server ends.
+/// The grace period of tools when the server ends.
 const GRACE: Duration = Duration::from_secs(2);
 /// The time limit for open requests of a server that ends, after its sessions
 /// have ended.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// The runtime. Agents that come by `/mcp` may lend MCP servers their model.
+/// Creates the runtime. Agents on `/mcp` may provide their model to MCP
+/// servers.
 async fn set_up(global: &Global) -> anyhow::Result<Windlass> {
     trust::settle(global).await?;
     setup::build(setup::builder(global)?.lends_clients()).await
@@ -81,7 +82,7 @@ pub(crate) async fn run(global: &Global, args: ServeArgs) -> anyhow::Result<Exit
     outcome
 }
 
-/// Everything that a server needs before it has its place.
+/// Everything that a server prepares before it takes its place.
 struct Preparation {
     args: ServeArgs,
     windlass: Arc<Windlass>,
@@ -164,7 +165,7 @@ impl Preparation {
         serving.greet(global, &self.token, &self.token_file)?;
         if let Some(predecessor) = self.predecessor {
             let pid = predecessor.offer.pid;
-            // One that does not hear it has ended.
+            // Fails if the predecessor has ended.
             let _ = predecessor.is_up().await;
             errln!("windlass: this server has taken the place of process {pid}");
         }
@@ -173,7 +174,7 @@ impl Preparation {
     }
 }
 
-/// A server that serves.
+/// A running server.
 struct Serving {
     args: ServeArgs,
     windlass: Arc<Windlass>,
@@ -186,16 +187,16 @@ struct Serving {
     drivers: Drivers,
     /// Ends the streams of MCP clients and the connections of drivers.
     clients_stop: CancellationToken,
-    /// Lets go of all connections.
+    /// Closes all connections.
     closing: CancellationToken,
 }
 
-/// Where others come in.
+/// The listeners of a server.
 #[derive(Default)]
 struct Doors {
     control: Option<ControlSocket>,
     handover: Option<HandoverSocket>,
-    /// Ends when the connections of the port have.
+    /// Ends when all connections of the port have ended.
     port: Option<JoinHandle<()>>,
 }
 
@@ -257,7 +258,7 @@ impl Serving {
             errln!("windlass: events are not kept any longer: {error}");
         }
         taking_up::take_up(&self.windlass, &self.api).await;
-        // They remove their files when they are dropped.
+        // Dropping them removes their files.
         self.doors = Doors::default();
         self.doors = open(&self.folder, &self.api, self.place.as_ref(), &self.closing)?;
         Ok(())
@@ -271,14 +272,14 @@ impl Serving {
         self.clients_stop.cancel();
         self.drivers.closed(GRACE).await;
         if let Some(port) = self.doors.port.take() {
-            // Those that take longer are cut off.
+            // Longer requests are cut off.
             let _ = tokio::time::timeout(LAST_WORDS, port).await;
         }
         self.closing.cancel();
     }
 }
 
-/// MCP under `/mcp`. Clients that come back find their kept handles.
+/// MCP under `/mcp`. Returning clients find their kept handles.
 fn mcp_server(windlass: &Arc<Windlass>) -> McpServer {
     mcp::server(windlass, None, None).with_succession(mcp::succession(windlass))
 }

@@ -14,13 +14,13 @@ use tokio::time::Instant;
 use windlass_protocol::project_id;
 use windlass_serve_http::run_dir;
 
-/// How long the process that has the name may take to end: an agent that is
-/// started again may be faster than the one before it.
+/// How long the owner of the name may take to end: a restarted agent may be
+/// faster than its predecessor.
 const PREDECESSOR: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(50);
 const LONGEST: usize = 64;
 
-/// A name that this process has. Dropping it gives it back.
+/// A name that this process owns. Dropping it releases the name.
 pub(crate) struct SessionName(#[expect(dead_code, reason = "the open file is the lock")] File);
 
 impl SessionName {
@@ -62,7 +62,7 @@ impl SessionName {
 
 fn in_use(name: &str, file: &mut File) -> String {
     let mut owner = String::new();
-    // Whoever has it may not have written yet.
+    // Its owner may not have written yet.
     let _ = file.read_to_string(&mut owner);
     let owner = owner.trim();
     let owner = if owner.is_empty() {
@@ -76,7 +76,7 @@ fn in_use(name: &str, file: &mut File) -> String {
     )
 }
 
-/// A name is short, and shows as itself everywhere.
+/// Checks that a name is short and has only characters that need no escaping.
 pub(crate) fn check(name: &str) -> anyhow::Result<()> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
     if name.is_empty() || name.len() > LONGEST || !name.chars().all(is_plain) {

@@ -17,18 +17,18 @@ use crate::args::{Global, SessionsArgs, SessionsCommand};
 use crate::print::{Listing, Printer, Tone, cell, column};
 use crate::reach::{self, NoSuchId};
 
-/// The outputs of calls that are printed.
+/// Selects the outputs to print.
 #[derive(Clone, Copy)]
 struct ShownOutputs {
-    /// Every line, instead of the first ones.
+    /// All lines, instead of the first ones.
     full: bool,
-    /// The replies, as the assistant has read them.
+    /// The replies, as the assistant read them.
     seen: bool,
-    /// The outputs of which a reply shows a part.
+    /// The full outputs of digested replies.
     whole: bool,
 }
 
-/// How many sessions are looked through for the end of an id.
+/// How many sessions are searched for the end of an id.
 const SEARCHED: usize = 5000;
 
 pub(crate) async fn run(global: &Global, args: SessionsArgs) -> anyhow::Result<ExitCode> {
@@ -89,7 +89,7 @@ async fn list(store: &Store, limit: usize, printer: Printer) -> anyhow::Result<(
     Ok(())
 }
 
-/// The session that is meant by its id, the end of it, or `last`.
+/// Finds a session by its id, the end of it, or `last`.
 pub(crate) async fn find(store: &Store, wanted: &str) -> anyhow::Result<SessionRecord> {
     let newest = async |limit| {
         let page = Page {

@@ -17,12 +17,12 @@ pub(crate) async fn windlass(global: &Global) -> anyhow::Result<Windlass> {
     build(builder(global)?).await
 }
 
-/// Sets the runtime up as the builder says, and tells its warnings.
+/// Creates the runtime, and prints its warnings.
 pub(crate) async fn build(builder: Builder) -> anyhow::Result<Windlass> {
     Ok(told(builder.build().await?))
 }
 
-/// A builder with the configuration that the command line chooses.
+/// A builder with the configuration of the command line.
 pub(crate) fn builder(global: &Global) -> anyhow::Result<Builder> {
     Ok(Windlass::builder(config(global)?))
 }
@@ -50,7 +50,7 @@ pub(crate) fn tell_unrecorded(session: &Session) {
         return;
     };
     if trouble.waiting == 0 && trouble.error.is_some() {
-        // The record was never opened, which has been said.
+        // The record was never opened, which was reported.
         return;
     }
     let why = trouble
@@ -98,7 +98,7 @@ pub(crate) fn load(global: &Global) -> anyhow::Result<Config> {
         let root = config.root.display();
         tracing::debug!(%root, trusted, files = ?config.files, "the configuration is loaded");
     }
-    // It names every mistake by itself.
+    // The error lists every mistake.
     config.map_err(|error| anyhow::anyhow!("the configuration is wrong\n{error}"))
 }
 

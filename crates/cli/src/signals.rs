@@ -4,17 +4,18 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::exit;
 
-/// The signals that ask us to end.
+/// The termination signals.
 pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
-    /// Ctrl-C is for somebody else.
+    /// Whether Ctrl-C is ignored.
     ignores_interrupts: bool,
 }
 
 impl Signals {
-    /// Takes them over; from here on they do not end the process by themselves.
+    /// Installs the handlers. From then on these signals do not end the
+    /// process.
     pub(crate) fn new() -> std::io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
@@ -24,13 +25,13 @@ impl Signals {
         })
     }
 
-    /// Leaves Ctrl-C to somebody else, if so told.
+    /// Ignores Ctrl-C if `ignores` is set.
     pub(crate) fn ignoring_interrupts(mut self, ignores: bool) -> Self {
         self.ignores_interrupts = ignores;
         self
     }
 
-    /// Waits for the next one; gives the exit code that goes with it.
+    /// Waits for the next signal; returns its exit code.
     pub(crate) async fn next(&mut self) -> u8 {
         tokio::select! {
             _ = self.interrupt.recv(), if !self.ignores_interrupts => exit::INTERRUPTED,
@@ -39,8 +40,8 @@ impl Signals {
         }
     }
 
-    /// Finishes `ending`, unless a second signal says to leave at once. What
-    /// still runs then is ended by its lifeline.
+    /// Completes `ending`, unless a second signal arrives. Tools that still run
+    /// are then ended by their lifeline.
     pub(crate) async fn finish(mut self, ending: impl Future<Output = ()>) {
         tokio::select! {
             () = ending => {}

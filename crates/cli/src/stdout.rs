@@ -14,14 +14,14 @@ use crate::exit;
 use crate::screen::TerminalDisplay;
 use crate::wrap;
 
-/// Writes a line to stdout; an error goes to the caller.
+/// Writes a line to stdout; returns the error.
 macro_rules! outln {
     ($($argument:tt)*) => {
         $crate::stdout::line(format_args!($($argument)*))
     };
 }
 
-/// Writes a line to stderr, or does nothing when that cannot be done.
+/// Writes a line to stderr; ignores errors.
 macro_rules! errln {
     ($($argument:tt)*) => {
         $crate::stdout::error_line(format_args!($($argument)*))
@@ -30,10 +30,10 @@ macro_rules! errln {
 
 pub(crate) use {errln, outln};
 
-/// Why stdout took nothing more. It is carried inside of an [`io::Error`].
+/// An error of stdout. It is wrapped in an [`io::Error`].
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StdoutError {
-    /// Nobody reads it any more.
+    /// The reader is gone.
     #[error("nobody reads the output any more")]
     Closed,
     /// It cannot be written.
@@ -41,7 +41,7 @@ pub(crate) enum StdoutError {
     Failed(io::Error),
 }
 
-/// An error of stdout, so that it is known as one.
+/// Wraps an error of stdout, so that it is recognised as one.
 pub(crate) fn error(error: io::Error) -> io::Error {
     io::Error::other(match error.kind() {
         ErrorKind::BrokenPipe => StdoutError::Closed,
@@ -59,10 +59,10 @@ impl StdoutError {
     }
 }
 
-/// Stdout, locked. Its errors hold a [`StdoutError`].
+/// Stdout, locked. Its errors contain a [`StdoutError`].
 pub(crate) struct Stdout(io::StdoutLock<'static>);
 
-/// Locks stdout for as long as the value lives.
+/// Locks stdout until the value is dropped.
 pub(crate) fn lock() -> Stdout {
     Stdout(io::stdout().lock())
 }
@@ -80,39 +80,39 @@ impl Write for Stdout {
     }
 }
 
-/// Writes text to stdout at once.
+/// Writes text to stdout and flushes it.
 pub(crate) fn write(bytes: &[u8]) -> io::Result<()> {
     let mut stdout = lock();
     stdout.write_all(bytes)?;
     stdout.flush()
 }
 
-/// Does what [`outln`] does.
+/// Implements [`outln`].
 pub(crate) fn line(text: fmt::Arguments<'_>) -> io::Result<()> {
     writeln!(lock(), "{text}")
 }
 
-/// Writes a value to stdout as JSON over several lines. Gives the exit code of
-/// a command that has done no more than that.
+/// Writes a value to stdout as multi-line JSON. Returns the exit code for
+/// success.
 pub(crate) fn print_json(value: &Value) -> anyhow::Result<ExitCode> {
     let mut stdout = lock();
-    // As an error of JSON it would not be known as one of stdout.
+    // Convert it, so that it is recognised as an error of stdout.
     serde_json::to_writer_pretty(&mut stdout, value).map_err(io::Error::from)?;
     writeln!(stdout)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Does what [`errln`] does.
+/// Implements [`errln`].
 pub(crate) fn error_line(text: fmt::Arguments<'_>) {
     let mut text = text.to_string();
     if io::stderr().is_terminal() {
         text = wrap::message(&text, TerminalDisplay::stderr().size().0);
     }
-    // There is nowhere else to say it.
+    // An error here cannot be reported.
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// The error of stdout among the causes of this one.
+/// The stdout error among the causes of `error`.
 pub(crate) fn error_in(error: &anyhow::Error) -> Option<&StdoutError> {
     error.chain().find_map(|cause| {
         let error = cause.downcast_ref::<io::Error>()?;

@@ -25,7 +25,7 @@ use crate::trust;
 
 pub(crate) async fn run(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::new()?;
-    // A program that is asked for its tools may take its time.
+    // Querying a program for its tools may take long.
     tokio::select! {
         done = carry_out(global, args) => done,
         code = signals.next() => Ok(ExitCode::from(code)),
@@ -65,7 +65,7 @@ async fn show(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         let mut shown = schema(tool, dialect.unwrap_or(Dialect::JsonSchema));
-        // No model is given these; they tell why a program cannot log in.
+        // No model receives these; they explain why a program cannot log in.
         if dialect.is_none() && !hidden.is_empty() {
             shown["hidden_variables"] = json!(hidden);
         }
@@ -105,7 +105,7 @@ async fn show(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The error for a name that no tool has.
+/// The error for an unknown tool.
 pub(crate) fn unknown<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
     if let Some(near) = nearest(name, names.clone()) {
         return format!("there is no tool `{name}`; did you mean `{near}`?");
@@ -125,10 +125,10 @@ fn schema(tool: &ToolDefinition, dialect: Dialect) -> Value {
     })
 }
 
-/// A tool in a line.
+/// A tool on one line.
 struct Outline<'a> {
     tool: &'a ToolDefinition,
-    /// Where it comes from, as `source` is written.
+    /// Its origin, in the format of `source`.
     source: String,
 }
 

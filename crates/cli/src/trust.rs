@@ -90,7 +90,7 @@ async fn keep(store: &TrustStore, question: &TrustQuestion) -> anyhow::Result<()
 /// Makes runtimes check the trust of their projects again.
 async fn tell_runtimes() -> anyhow::Result<()> {
     for peer in reach::runtimes().await? {
-        // One that ends meanwhile has nothing to look at.
+        // A runtime that ends meanwhile need not be notified.
         let _ = peer.post("/api/v1/trust", &json!({})).await;
     }
     Ok(())
@@ -101,7 +101,7 @@ pub(crate) fn untrust(global: &Global, args: &UntrustArgs) -> anyhow::Result<Exi
     let global = in_folder(global, args.project.as_deref());
     let options = setup::load_options(&global)?;
     let store = TrustStore::of_user();
-    // The project that is found there, or the folder itself where its project
+    // The project that is found there, or the directory itself if its project
     // is gone.
     let root = windlass::config::load(&options).map(|config| config.root);
     let root = root.unwrap_or_else(|_| options.cwd.clone());
@@ -148,7 +148,7 @@ fn list(global: &Global) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The command line with another folder.
+/// The command line with another directory.
 fn in_folder(global: &Global, directory: Option<&Path>) -> Global {
     let mut global = global.clone();
     if let Some(directory) = directory {
@@ -183,7 +183,7 @@ pub(crate) async fn settle(global: &Global) -> anyhow::Result<()> {
     }
 }
 
-/// Says that the project's files have no effect, where that is so.
+/// The message that the project's files have no effect, if that is the case.
 pub(crate) fn notice(config: &Config) -> Option<String> {
     match &config.project {
         ProjectState::Empty | ProjectState::Trusted(_) => None,
@@ -223,8 +223,7 @@ impl Before {
         })
     }
 
-    /// The project that the command line leads to. One that does not load is
-    /// not trusted.
+    /// The project of the command line. One that does not load is not trusted.
     pub(crate) fn look(global: &Global) -> Self {
         setup::load(global).map_or(Self(None), |config| Self::of(&config))
     }
@@ -289,7 +288,7 @@ fn to_json(question: &TrustQuestion, store: &TrustStore, is_trusted: bool) -> Va
     })
 }
 
-/// A path as JSON can hold it.
+/// A path as a string for JSON.
 fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
@@ -301,7 +300,7 @@ fn difference(question: &TrustQuestion, store: &TrustStore) -> Option<String> {
     (record.is_trusted && !difference.is_empty()).then_some(difference)
 }
 
-/// The question in words. Nothing of it acts on the terminal.
+/// The question as text, without control sequences.
 fn shown(question: &TrustQuestion, store: &TrustStore) -> String {
     let content = &question.content;
     let mut text = String::new();

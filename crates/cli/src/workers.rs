@@ -18,10 +18,10 @@ use crate::setup;
 use crate::signals::Signals;
 use crate::stdout::outln;
 
-/// Slots for each CPU, if nothing else is said: most programs of an assistant wait.
+/// The default number of slots per CPU: most programs of an assistant wait.
 const SLOTS: u32 = 16;
 
-/// Joins a pool, until it is told to stop or has been drained.
+/// Joins a pool, until it is stopped or has been drained.
 pub(crate) async fn work(args: WorkerArgs) -> anyhow::Result<ExitCode> {
     let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let slots = SLOTS.saturating_mul(u32::try_from(cpus).unwrap_or(u32::MAX));
@@ -44,7 +44,7 @@ pub(crate) async fn work(args: WorkerArgs) -> anyhow::Result<ExitCode> {
     };
     let (name, pool) = (options.name.clone(), options.pool.clone());
     let ready = || {
-        // Whoever has closed stdout does not want to know.
+        // A closed stdout does not matter.
         let _ = outln!("worker `{name}` is in pool `{pool}`");
     };
     run_worker(options, ready, stopped).await?;
@@ -192,7 +192,7 @@ async fn drain(
     }
 }
 
-/// Connects to a pool, and says what works there.
+/// Connects to a pool, and reports what works there.
 pub(crate) async fn check(
     host: &HostConfig,
     pool: &PoolConfig,

@@ -1,17 +1,16 @@
-//! Lines broken to the width of the terminal, between words where possible.
-//! Pure.
+//! Wraps lines to the width of the terminal, between words if possible. Pure functions.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// The text in rows of at most `columns` columns. Every character stays: the
-/// space at which a row is broken ends it. A word that is too long is broken.
+/// Wraps the text to rows of at most `columns` columns. All characters are kept: a row ends with the space at which it
+/// is broken. A word that is too long is split.
 pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(2);
     let mut rows = vec![String::new()];
     let mut width = 0;
     for word in text.split_inclusive(' ') {
-        // The space after a word may stand in the margin.
+        // The space after a word may be in the margin.
         let needed = word.trim_end_matches(' ').width();
         if width > 0 && width + needed > columns {
             rows.push(String::new());
@@ -31,8 +30,8 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     rows
 }
 
-/// The text in rows of at most `columns` columns: `first` stands before the
-/// first row, and spaces of the same width before the others.
+/// Wraps the text to rows of at most `columns` columns, with `first` before the first row and spaces of the same width
+/// before the others.
 pub(crate) fn hanging(first: &str, text: &str, columns: usize) -> Vec<String> {
     let indent = " ".repeat(first.width());
     let rows = wrapped(text, columns.saturating_sub(indent.len()));
@@ -43,8 +42,7 @@ pub(crate) fn hanging(first: &str, text: &str, columns: usize) -> Vec<String> {
     rows.collect()
 }
 
-/// A line that is shown as it is, in rows of at most `columns` columns. Lines
-/// that are styled are left alone: they were made to fit.
+/// Wraps a line to rows of at most `columns` columns. Styled lines are unchanged: they were made to fit.
 pub(crate) fn fitted(line: &str, columns: usize) -> Vec<String> {
     if line.contains('\x1b') {
         return vec![line.to_owned()];
@@ -54,8 +52,8 @@ pub(crate) fn fitted(line: &str, columns: usize) -> Vec<String> {
     hanging(indent, text, columns)
 }
 
-/// A message of any number of lines for a terminal of `columns` columns, with line breaks between words. A word that is
-/// too long, such as an address, stays whole: broken, it could not be copied or followed. Styled lines are left alone.
+/// Wraps a message to `columns` columns, between words. A word that is too long, such as an address, is not split, so
+/// that it can be copied or followed. Styled lines are unchanged.
 pub(crate) fn message(text: &str, columns: usize) -> String {
     let lines = text.split('\n').map(|line| {
         if line.width() <= columns || line.contains('\x1b') {

@@ -1,8 +1,8 @@
-//! Numbers and texts as bytes.
+//! Encodes and decodes numbers and strings.
 
 use std::time::Duration;
 
-/// Takes values off the front of a message.
+/// Reads values from the front of a message.
 pub(crate) struct ByteReader<'a>(pub(crate) &'a [u8]);
 
 impl<'a> ByteReader<'a> {
@@ -36,7 +36,7 @@ impl<'a> ByteReader<'a> {
         self.u64().map(Duration::from_millis)
     }
 
-    /// A wait status behind a flag that says whether there is one.
+    /// An optional wait status, preceded by a presence flag.
     #[expect(
         clippy::option_option,
         reason = "the message may be cut short, and the status may be missing"
@@ -47,18 +47,18 @@ impl<'a> ByteReader<'a> {
         Some(is_there.then_some(status))
     }
 
-    /// A text behind its length. Bytes that are no text are replaced.
+    /// A length-prefixed string. Invalid UTF-8 is replaced.
     pub(crate) fn text(&mut self) -> Option<String> {
         Some(String::from_utf8_lossy(self.bytes()?).into_owned())
     }
 
-    /// Values behind their number.
+    /// A list, preceded by its number of elements.
     pub(crate) fn list<T>(
         &mut self,
         mut read: impl FnMut(&mut Self) -> Option<T>,
     ) -> Option<Vec<T>> {
         let count = self.u32()?;
-        // A number that cannot be must not take memory: each value has at least one byte.
+        // Never allocate for an impossible count: each value takes at least one byte.
         let mut values = Vec::with_capacity(self.0.len().min(count as usize).min(64));
         for _ in 0..count {
             values.push(read(self)?);
@@ -66,7 +66,7 @@ impl<'a> ByteReader<'a> {
         Some(values)
     }
 
-    /// A value behind a flag that says whether there is one.
+    /// An optional value, preceded by a presence flag.
     #[expect(
         clippy::option_option,
         reason = "the message may be cut short, and the value may be missing"
@@ -81,14 +81,14 @@ impl<'a> ByteReader<'a> {
         }
     }
 
-    /// Bytes behind their length.
+    /// Length-prefixed bytes.
     pub(crate) fn bytes(&mut self) -> Option<&'a [u8]> {
         let length = self.u32()?;
         self.take(usize::try_from(length).ok()?)
     }
 }
 
-/// Puts values at the end of a message.
+/// Appends values to a message.
 #[derive(Default)]
 pub(crate) struct ByteWriter(pub(crate) Vec<u8>);
 
@@ -127,13 +127,13 @@ impl ByteWriter {
             .u32(status.unwrap_or(0).cast_unsigned())
     }
 
-    /// Values behind their number.
+    /// A list, preceded by its number of elements.
     pub(crate) fn list<T>(self, values: &[T], write: impl Fn(Self, &T) -> Self) -> Self {
         let count = u32::try_from(values.len()).unwrap_or(u32::MAX);
         values.iter().fold(self.u32(count), write)
     }
 
-    /// A value behind a flag that says whether there is one.
+    /// An optional value, preceded by a presence flag.
     pub(crate) fn option<T>(self, value: Option<&T>, write: impl FnOnce(Self, &T) -> Self) -> Self {
         match value {
             Some(value) => write(self.u8(1), value),
@@ -141,7 +141,7 @@ impl ByteWriter {
         }
     }
 
-    /// Bytes behind their length. What exceeds 4 GiB is left out.
+    /// Length-prefixed bytes, truncated at 4 GiB.
     pub(crate) fn bytes(self, bytes: &[u8]) -> Self {
         let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         let bytes = &bytes[..bytes.len().min(length as usize)];

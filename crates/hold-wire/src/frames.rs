@@ -1,12 +1,12 @@
-//! Messages on a connection that has no boundaries between them: each follows its length.
+//! Length-prefixed messages, for a connection without message boundaries.
 
-/// The longest message that is read.
+/// The longest message that is accepted.
 pub const LONGEST_FRAME: usize = 1 << 20;
 
-/// The length of the number before a message.
+/// The size of the length prefix.
 pub(crate) const HEAD: usize = 4;
 
-/// A message behind its length.
+/// Prefixes a message with its length.
 pub fn frame(message: &[u8]) -> Vec<u8> {
     let length = u32::try_from(message.len()).unwrap_or(u32::MAX);
     let mut bytes = length.to_le_bytes().to_vec();
@@ -14,29 +14,29 @@ pub fn frame(message: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A message is announced that is longer than any may be: the other end does not speak this protocol.
+/// The announced length exceeds [`LONGEST_FRAME`]: the peer does not speak this protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a frame of {length} bytes is announced; the longest has {LONGEST_FRAME}")]
 pub struct FrameTooLong {
-    /// The length that was announced.
+    /// The announced length.
     pub length: usize,
 }
 
-/// Puts messages together from the pieces in which they arrive.
+/// Reassembles messages from the pieces in which they arrive.
 #[derive(Debug, Default)]
 pub struct FrameBuffer {
     bytes: Vec<u8>,
-    /// How many bytes at the front have been given out.
+    /// The number of bytes at the front that were returned already.
     given: usize,
 }
 
 impl FrameBuffer {
-    /// Adds bytes that have arrived.
+    /// Appends received bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.incoming(bytes.len()).extend_from_slice(bytes);
     }
 
-    /// The buffer that bytes which arrive are to be appended to, with room for at least `room` of them.
+    /// The buffer to append received bytes to, with room for at least `room` of them.
     pub fn incoming(&mut self, room: usize) -> &mut Vec<u8> {
         if self.given > 0 {
             self.bytes.drain(..self.given);
@@ -46,7 +46,7 @@ impl FrameBuffer {
         &mut self.bytes
     }
 
-    /// The next message, if all of it has arrived.
+    /// The next message, if it has arrived completely.
     pub fn next_frame(&mut self) -> Result<Option<&[u8]>, FrameTooLong> {
         let rest = &self.bytes[self.given..];
         let Some(head) = rest.first_chunk::<HEAD>() else {

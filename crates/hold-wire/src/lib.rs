@@ -1,15 +1,15 @@
-//! The frames between a runtime and the holder of a program that runs elsewhere: in another process, or on another
-//! machine.
+//! The frames between a runtime and the holder of a program in another process or on another machine.
 //!
-//! Start at [`HolderRequest`] and [`HolderReply`]: whoever knows the nonce of a program asks for its status, its output
-//! from an offset or its end, or adopts it. Whoever has adopted it gives [`HolderOrder`]s and hears [`HolderReport`]s.
-//! On a connection that has no message boundaries, such as a pipe, [`frame`] and [`FrameBuffer`] part them.
+//! Start at [`HolderRequest`] and [`HolderReply`]. A client that knows the nonce of a program can query its status,
+//! read its output from an offset, end it or adopt it. After adopting it, the client sends [`HolderOrder`]s and
+//! receives [`HolderReport`]s. On a connection without message boundaries, such as a pipe, [`frame`] and
+//! [`FrameBuffer`] separate the messages.
 //!
 //! [`NearFrame`] and [`FarFrame`] carry all programs of a runtime on one host over one pipe.
 //!
-//! The two ends may be executables of different versions. So every request and reply carries a version, numbers are
-//! little-endian, and a message is only ever made longer: a reader ignores bytes beyond those that it knows. Nothing here
-//! does I/O.
+//! The two ends may run different versions of the executable. Every request and reply therefore carries a version,
+//! numbers are little-endian, and later versions only append to a message: a reader ignores bytes that it does not
+//! know. Nothing here does I/O.
 
 mod bytes;
 mod frames;
@@ -34,13 +34,13 @@ pub use requests::{HolderRequest, Wants};
 /// The version of these messages.
 pub const VERSION: u8 = 1;
 
-/// The oldest version that is understood. A holder that speaks an older one is ended.
+/// The oldest supported version. A holder that speaks an older one is ended.
 pub const OLDEST: u8 = 1;
 
-/// Proves that whoever asks has read the file that leads to the holder.
+/// Proves that the client has read the state file of the holder.
 pub type Nonce = [u8; 16];
 
-/// The version to ask a holder in that has refused with its own version; `None` if there is no common one.
+/// The version to use with a holder that refused and sent its own version; `None` if there is no common one.
 pub fn common_version(holder: u8) -> Option<u8> {
     let version = holder.min(VERSION);
     (version >= OLDEST).then_some(version)

@@ -1,4 +1,4 @@
-//! Orders to the holder of a program that has been adopted, and its reports.
+//! Orders to the holder of an adopted program, and its reports.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const RESIZE: u8 = 23;
 const NUMBERED: u8 = 24;
 const OUTCOME: u8 = 25;
 
-/// The longest name of a survivor.
+/// The maximum length of a survivor's name.
 const NAME: usize = 16;
 
 /// An order to a holder.
@@ -24,16 +24,16 @@ const NAME: usize = 16;
 pub enum HolderOrder {
     /// Sends a signal to the program's process group.
     Signal(u8),
-    /// Ends the whole tree.
+    /// Ends the whole process tree.
     End {
         /// The time between `SIGTERM` and `SIGKILL`.
         grace: Duration,
     },
-    /// Writes to the program's input. Only for a holder that keeps the streams to itself.
+    /// Writes to the program's input. Only for a holder that does not hand over the streams.
     Write(Vec<u8>),
-    /// Closes the program's input. Only for a holder that keeps the streams to itself.
+    /// Closes the program's input. Only for a holder that does not hand over the streams.
     CloseInput,
-    /// Changes the size of the program's terminal. Only for a holder that keeps the streams to itself.
+    /// Resizes the program's terminal. Only for a holder that does not hand over the streams.
     Resize {
         /// The rows.
         rows: u16,
@@ -43,7 +43,7 @@ pub enum HolderOrder {
 }
 
 impl HolderOrder {
-    /// The order as bytes.
+    /// Encodes the order.
     pub fn write(&self) -> Vec<u8> {
         match self {
             Self::Signal(number) => vec![SIGNAL, *number],
@@ -57,7 +57,7 @@ impl HolderOrder {
         }
     }
 
-    /// Reads an order; `None` if it is none.
+    /// Decodes an order; `None` if it is invalid.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = ByteReader(bytes);
         Some(match reader.u8()? {
@@ -76,7 +76,7 @@ impl HolderOrder {
     }
 }
 
-/// An order with an id: it is carried out once, however often it arrives, and answered with the same outcome.
+/// An order with an id. It is idempotent: a repeated order is not executed again and returns the same outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NumberedOrder {
     /// The id.
@@ -86,13 +86,13 @@ pub struct NumberedOrder {
 }
 
 impl NumberedOrder {
-    /// The order as bytes.
+    /// Encodes the order.
     pub fn write(&self) -> Vec<u8> {
         let head = ByteWriter::new(NUMBERED).bytes(self.id.as_bytes());
         head.raw(&self.order.write()).0
     }
 
-    /// Reads an order; `None` if it is none.
+    /// Decodes an order; `None` if it is invalid.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = ByteReader(bytes);
         if reader.u8()? != NUMBERED {
@@ -109,12 +109,12 @@ impl NumberedOrder {
 pub struct OrderOutcome {
     /// The order's id.
     pub id: String,
-    /// The reason why it was not carried out, if it was not.
+    /// The error, if the order failed.
     pub error: Option<String>,
 }
 
 impl OrderOutcome {
-    /// The outcome as bytes.
+    /// Encodes the outcome.
     pub fn write(&self) -> Vec<u8> {
         let head = ByteWriter::new(OUTCOME).bytes(self.id.as_bytes());
         let error = self.error.as_deref();
@@ -123,7 +123,7 @@ impl OrderOutcome {
             .0
     }
 
-    /// Reads an outcome; `None` if it is none.
+    /// Decodes an outcome; `None` if it is invalid.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = ByteReader(bytes);
         if reader.u8()? != OUTCOME {
@@ -146,22 +146,22 @@ pub enum HolderReport {
     Exited {
         /// Its wait status.
         status: i32,
-        /// Nothing of its tree is left, and the holder waits for its next program.
+        /// Whether its process tree is empty and the holder waits for its next program.
         idle: bool,
     },
-    /// The last of the tree is gone, some time after the program; the holder waits for its next program.
+    /// The last process of the tree ended some time after the program. The holder waits for its next program.
     Idle,
-    /// The tree has been ended.
+    /// The process tree has been ended.
     Ended {
         /// How many processes were ended.
         ended: u32,
-        /// Processes that could not be ended, by number and name.
+        /// Processes that could not be ended, with pid and name.
         survivors: Vec<(u32, Vec<u8>)>,
     },
 }
 
 impl HolderReport {
-    /// The report as bytes.
+    /// Encodes the report.
     pub fn write(&self) -> Vec<u8> {
         match self {
             Self::Exited { status, idle } => {
@@ -182,7 +182,7 @@ impl HolderReport {
         }
     }
 
-    /// Reads a report; `None` if it is none.
+    /// Decodes a report; `None` if it is invalid.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = ByteReader(bytes);
         Some(match reader.u8()? {

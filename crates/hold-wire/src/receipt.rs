@@ -1,25 +1,25 @@
-//! The receipt of a program that its holder has ended.
+//! The receipt that a holder issues for a program that it ended.
 
 use crate::bytes::{ByteReader, ByteWriter};
 
-/// Survivors beyond this many are counted, not named.
+/// The maximum number of survivors that are listed by name.
 pub const SURVIVOR_LIMIT: usize = 32;
 
-/// The reason for which a held program was ended.
+/// The reason why a held program was ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeldEnd {
-    /// Its lease was over.
+    /// Its lease expired.
     Lease,
-    /// A runtime had it aborted.
+    /// A runtime aborted it.
     Aborted,
-    /// Somebody asked its holder for it.
+    /// A client requested its end.
     Asked,
     /// It exceeded a limit.
     Limit,
 }
 
 impl HeldEnd {
-    /// The reason as a word, as the receipt on disk has it.
+    /// The reason as a word, as in the receipt file.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Lease => "lease",
@@ -30,20 +30,20 @@ impl HeldEnd {
     }
 }
 
-/// The last word of a holder: how many processes it ended, and why.
+/// The final report of a holder: how many processes it ended, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HoldReceipt {
     /// The reason.
     pub reason: HeldEnd,
     /// How many processes were ended.
     pub ended: u32,
-    /// Processes that could not be ended, by number and name.
+    /// Processes that could not be ended, with pid and name.
     pub survivors: Vec<(u32, String)>,
     /// The wait status of the program, if it is known.
     pub status: Option<i32>,
-    /// When, in milliseconds since 1970.
+    /// The time, in milliseconds since 1970.
     pub at: u64,
-    /// The limit that was exceeded, by its name in the configuration.
+    /// The exceeded limit, by its name in the configuration.
     pub limit: Option<String>,
 }
 
@@ -88,7 +88,7 @@ impl HoldReceipt {
         let survivors = (0..count)
             .map(|_| survivor(reader))
             .collect::<Option<_>>()?;
-        // Holders of earlier versions do not name it.
+        // Earlier versions do not send the limit.
         let limit = if reader.0.is_empty() {
             String::new()
         } else {
@@ -104,7 +104,7 @@ impl HoldReceipt {
         })
     }
 
-    /// The receipt as the JSON object that a holder leaves on disk.
+    /// The receipt as the JSON object of the receipt file.
     pub fn to_json(&self) -> String {
         let status = self.status;
         let status = status.map_or("null".to_owned(), |status| status.to_string());
@@ -113,7 +113,7 @@ impl HoldReceipt {
             .iter()
             .map(|(pid, _)| pid.to_string())
             .collect();
-        // The names of limits are words of ours.
+        // The names of limits need no escaping.
         let limit = self.limit.as_ref();
         let limit = limit.map_or("null".to_owned(), |limit| format!("\"{limit}\""));
         format!(

@@ -17,25 +17,25 @@ const STDERR: u8 = 1;
 const STDIN: u8 = 2;
 const TERMINAL: u8 = 4;
 
-/// Which streams a held program has.
+/// The streams of a held program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Streams {
-    /// Its stderr is a pipe of its own.
+    /// Whether stderr has its own pipe.
     pub stderr: bool,
-    /// It has an input.
+    /// Whether it has an input.
     pub stdin: bool,
-    /// Its streams are a terminal, whose master stands in the place of stdout.
+    /// Whether its streams are a terminal. The terminal's master then replaces stdout.
     pub terminal: bool,
 }
 
 impl Streams {
-    /// As the bits of a byte. The five highest are free.
+    /// Encodes them as bits of a byte. The five highest bits are unused.
     pub fn flags(self) -> u8 {
         let flag = |is: bool, flag: u8| if is { flag } else { 0 };
         flag(self.stderr, STDERR) | flag(self.stdin, STDIN) | flag(self.terminal, TERMINAL)
     }
 
-    /// From the bits of a byte. Those that mean nothing here are ignored.
+    /// Decodes them from bits of a byte. Unknown bits are ignored.
     pub fn from_flags(flags: u8) -> Self {
         Self {
             stderr: flags & STDERR != 0,
@@ -48,13 +48,13 @@ impl Streams {
 /// A holder's reply to a [`HolderRequest`](crate::HolderRequest).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HolderReply {
-    /// The program is the asker's. On a local socket its descriptors come along.
+    /// The client now owns the program. On a local socket, its descriptors are attached.
     Adopted {
-        /// The streams that it has.
+        /// The program's streams.
         streams: Streams,
-        /// The program's process.
+        /// The program's process id.
         pid: u32,
-        /// The holder's process.
+        /// The holder's process id.
         holder: u32,
         /// The wait status, if the program has exited.
         status: Option<i32>,
@@ -63,36 +63,36 @@ pub enum HolderReply {
     },
     /// The status of the program.
     Status {
-        /// The program's process.
+        /// The program's process id.
         pid: u32,
-        /// The holder's process.
+        /// The holder's process id.
         holder: u32,
         /// The wait status, if the program has exited.
         status: Option<i32>,
-        /// The process that has it; 0 if it is held.
+        /// The process id of its owner; 0 if it is held.
         owner: u32,
-        /// How much is left of the lease.
+        /// The remaining time of the lease.
         left: Duration,
-        /// How many bytes the program has written, as far as the holder has read them.
+        /// The number of bytes of output that the holder has read.
         written: u64,
-        /// Its tree is being ended.
+        /// Whether its process tree is being ended.
         ending: bool,
     },
     /// Output of the program.
     Output {
-        /// The offset of the first byte. It is later than the one asked for where older output is not kept.
+        /// The offset of the first byte. It is greater than the requested one if older output was discarded.
         from: u64,
         /// The bytes.
         bytes: Vec<u8>,
     },
-    /// The program has been ended, with its tree.
+    /// The program and its process tree have been ended.
     Receipt(HoldReceipt),
-    /// A runtime that lives has it.
+    /// A live runtime owns it.
     Busy {
-        /// The runtime's process.
+        /// The runtime's process id.
         owner: u32,
     },
-    /// The asker has no right to it, or speaks another version than this one.
+    /// The client is not authorized, or speaks a different version.
     Refused {
         /// The version that the holder speaks.
         version: u8,
@@ -100,7 +100,7 @@ pub enum HolderReply {
 }
 
 impl HolderReply {
-    /// The reply as bytes.
+    /// Encodes the reply.
     pub fn write(&self) -> Vec<u8> {
         let head = |kind| ByteWriter::new(kind).u8(VERSION);
         match self {
@@ -145,7 +145,7 @@ impl HolderReply {
         }
     }
 
-    /// Reads a reply; `None` if it is none.
+    /// Decodes a reply; `None` if it is invalid.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = ByteReader(bytes);
         let kind = reader.u8()?;

@@ -95,7 +95,7 @@ proptest! {
     }
 }
 
-/// Bytes as the first version wrote them: later versions must read them for ever.
+/// Bytes as encoded by the first version. Later versions must always be able to read them.
 #[test]
 fn the_first_version_is_understood() {
     let status = HolderReply::Status {

@@ -13,29 +13,29 @@ const END: u8 = 18;
 /// A request to a holder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HolderRequest {
-    /// The version that the asker speaks.
+    /// The version that the client speaks.
     pub version: u8,
-    /// Proves that the asker may ask.
+    /// Proves that the client is authorized.
     pub nonce: Nonce,
-    /// The wish itself.
+    /// The requested operation.
     pub wants: Wants,
 }
 
-/// The wish of a [`HolderRequest`].
+/// The operation of a [`HolderRequest`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wants {
-    /// The program: from then on it is the asker's, and the connection carries orders and reports.
+    /// Adopts the program. The client then owns it, and the connection carries orders and reports.
     Adopt,
-    /// The status of the program.
+    /// Returns the status of the program.
     Describe,
-    /// Output that the program has written.
+    /// Returns output of the program.
     Output {
         /// The offset of the first byte.
         from: u64,
-        /// How many bytes at most.
+        /// The maximum number of bytes.
         limit: u32,
     },
-    /// The end of the program and its whole tree. It is answered with a receipt when they are gone.
+    /// Ends the program and its process tree. The receipt is sent when all processes are gone.
     End {
         /// The time between `SIGTERM` and `SIGKILL`.
         grace: Duration,
@@ -43,7 +43,7 @@ pub enum Wants {
 }
 
 impl HolderRequest {
-    /// The request as bytes.
+    /// Encodes the request.
     pub fn write(&self) -> Vec<u8> {
         let kind = match self.wants {
             Wants::Adopt => ADOPT,
@@ -59,7 +59,7 @@ impl HolderRequest {
         }
     }
 
-    /// Reads a request; `None` if it is none.
+    /// Decodes a request; `None` if it is invalid.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = ByteReader(bytes);
         let kind = reader.u8()?;

@@ -24,7 +24,7 @@ proptest! {
         let request = HolderRequest { version, nonce, wants };
         let mut bytes = request.write();
         prop_assert_eq!(HolderRequest::read(&bytes), Some(request.clone()));
-        // A later version may say more.
+        // A later version may append fields.
         bytes.extend(later);
         prop_assert_eq!(HolderRequest::read(&bytes), Some(request));
     }

@@ -1,7 +1,7 @@
-//! Questions of carriers: `ssh` asks for a passphrase, or whether a host's key is the right one.
+//! Questions from carriers: `ssh` may ask for a passphrase or whether to trust a host key.
 //!
-//! Start at [`CarrierTerminal::serve`]. A carrier asks on its terminal, which is beside the pipe that carries the link. A
-//! question is put to those who wait for the host, through their [`CarrierAsker`]s.
+//! Start at [`CarrierTerminal::serve`]. A carrier prompts on its terminal, which is separate from the pipe that carries
+//! the link. The question goes to the [`CarrierAsker`]s of the calls that wait for the host.
 
 use std::sync::Arc;
 
@@ -11,45 +11,45 @@ use windlass_process::{Process, ProgramTerminal, Prompt, RemoteFuture};
 
 use crate::HostError;
 
-/// How much of a terminal's newest text is kept.
+/// How many of the terminal's last bytes are kept.
 const KEPT: usize = 16 * 1024;
 
-/// Puts questions of carriers to a person.
+/// Forwards questions from carriers to the user.
 pub trait CarrierAsker: Send + Sync {
     /// Asks. Dropping the future withdraws the question.
     fn ask(&self, question: CarrierQuestion) -> RemoteFuture<'_, CarrierAnswer>;
 
-    /// Somebody still waits for the host.
+    /// Whether a call still waits for the host.
     fn is_wanted(&self) -> bool;
 }
 
-/// A question of a carrier.
+/// A question from a carrier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CarrierQuestion {
-    /// The host that is being connected to.
+    /// The host that is being connected.
     pub host: String,
     /// The carrier's program.
     pub program: String,
-    /// The lines before the question, without those of earlier questions.
+    /// The lines before the question, excluding those of earlier questions.
     pub before: String,
-    /// The line that the carrier waits at.
+    /// The line with the prompt.
     pub text: String,
-    /// The carrier does not show what is typed.
+    /// Whether the carrier hides the typed text.
     pub is_secret: bool,
 }
 
 /// The answer to a [`CarrierQuestion`].
 #[derive(Clone, PartialEq, Eq)]
 pub enum CarrierAnswer {
-    /// This line is typed.
+    /// The line to type.
     Typed(String),
-    /// There is nobody who could answer.
+    /// No user is available to answer.
     Nobody,
-    /// The person does not want to answer; the text says why.
+    /// The user declined; the text is the reason.
     Declined(String),
 }
 
-/// The terminal of a carrier: the text on it, and who answers.
+/// The terminal of a carrier: its text, and the askers.
 #[derive(Clone, Default)]
 pub(crate) struct CarrierTerminal {
     written: Arc<Mutex<WrittenText>>,
@@ -57,16 +57,16 @@ pub(crate) struct CarrierTerminal {
 
 #[derive(Default)]
 struct WrittenText {
-    /// Written since the last answer.
+    /// Bytes written since the last answer.
     bytes: Vec<u8>,
-    /// Lines of answers, which a terminal may show and messages must not.
+    /// Answers that the terminal may echo but that must not appear in messages.
     secrets: Vec<String>,
-    /// The last answer that the terminal shows.
+    /// The last answer that the terminal echoes.
     echo: String,
 }
 
 impl CarrierTerminal {
-    /// Sees what the carrier writes to its terminal.
+    /// Returns a callback that receives the carrier's terminal output.
     pub(crate) fn tap(&self) -> impl FnMut(&[u8]) -> Vec<u8> + Send + 'static {
         let written = Arc::clone(&self.written);
         move |bytes| {
@@ -78,7 +78,7 @@ impl CarrierTerminal {
         }
     }
 
-    /// Answers questions of the carrier until it asks one that has no answer.
+    /// Answers questions of the carrier until one has no answer.
     pub(crate) async fn serve(
         &self,
         carrier: &Process,
@@ -88,7 +88,7 @@ impl CarrierTerminal {
     ) -> HostError {
         loop {
             let Some(prompt) = carrier.prompted(|_| true).await else {
-                // Its end is told by its pipe.
+                // The reader of the pipe reports its end.
                 return std::future::pending().await;
             };
             let is_secret = prompt == Prompt::Secret;
@@ -118,7 +118,7 @@ impl CarrierTerminal {
     }
 
     fn type_line(&self, carrier: &Process, line: String, is_secret: bool) {
-        // The carrier may have gone on by itself. A secret is typed only where it is not shown.
+        // The carrier may have continued on its own. A secret is typed only if the terminal does not echo it.
         let prompt = carrier.terminal().and_then(ProgramTerminal::prompt);
         if is_secret && prompt != Some(Prompt::Secret) {
             return;
@@ -146,7 +146,7 @@ impl CarrierTerminal {
         (lines.join("\n"), text)
     }
 
-    /// The lines that were written since the last answer, without secrets.
+    /// The lines written since the last answer, without secrets.
     fn lines(&self) -> Vec<String> {
         let written = self.written.lock();
         let shown = Output::new(OutputOptions::default());
@@ -175,7 +175,7 @@ impl CarrierTerminal {
     }
 }
 
-/// Asks whoever waits, the newest first, until somebody is there to answer.
+/// Asks the askers, newest first, until one can answer.
 async fn ask(askers: &[Arc<dyn CarrierAsker>], question: CarrierQuestion) -> CarrierAnswer {
     for asker in askers.iter().rev() {
         match asker.ask(question.clone()).await {

@@ -1,4 +1,4 @@
-//! The carrier: the command that gives the pipe to a host, and the first words on it.
+//! The carrier: the command that provides the pipe to a host, and the handshake on the pipe.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -18,22 +18,22 @@ use crate::pieces::{FrameReader, FrameSender, ReadEnd};
 
 /// How long a carrier that has closed its pipe may take to exit.
 const EXITING: Duration = Duration::from_secs(2);
-/// How much of a text that should not be there is shown.
+/// How many bytes of unexpected text are shown.
 const SHOWN: usize = 200;
 /// The bytes before the version in a hello: its length, its kind and the magic.
 const HEAD: usize = 4 + 1 + LINK_MAGIC.len();
 
-/// Reads the frames of a far end.
+/// Reads the frames of the far end.
 pub(crate) type PipeReader = FrameReader<Box<dyn AsyncRead + Send + Unpin>>;
 
-/// A link that has just been made.
+/// A new link, after the handshake.
 pub(crate) struct CarrierLink {
-    /// The command, if there is one.
+    /// The carrier's process, if there is one.
     pub(crate) carrier: Option<Process>,
     pub(crate) reader: PipeReader,
     pub(crate) sender: FrameSender,
     pub(crate) machine: FarHello,
-    /// Whether this program was copied there, if it is to be installed.
+    /// Whether this program was copied there; `None` if it is not to be installed.
     pub(crate) copied: Option<bool>,
 }
 
@@ -42,15 +42,15 @@ pub(crate) struct CarrierOrder<'a> {
     pub(crate) host: &'a str,
     /// The carrier's command.
     pub(crate) via: &'a [OsString],
-    /// The time that the first words may take, without the time that a person is being asked.
+    /// The time limit for the handshake, excluding the time in which a user is being asked.
     pub(crate) limit: Duration,
-    /// Those who answer what the carrier asks, the newest last.
+    /// Answer the carrier's questions; the newest is last.
     pub(crate) askers: Vec<Arc<dyn CarrierAsker>>,
-    /// The binary to install: the carrier then gives a shell.
+    /// The binary to install. The carrier then provides a shell.
     pub(crate) install: Option<Arc<OwnBinary>>,
 }
 
-/// Starts the carrier and says hello.
+/// Starts the carrier and performs the handshake.
 pub(crate) async fn connect(
     launcher: &Launcher,
     order: CarrierOrder<'_>,
@@ -107,7 +107,7 @@ pub(crate) async fn connect(
     })
 }
 
-/// The first words of a link.
+/// The handshake of a link.
 struct FirstTalk {
     reader: PipeReader,
     sender: FrameSender,
@@ -115,7 +115,7 @@ struct FirstTalk {
     copied: Option<bool>,
 }
 
-/// Installs this program if that is wanted, and says hello. The bytes that came before the answer are left in `head`.
+/// Installs this program if requested, and sends the hello. Bytes received before the reply are left in `head`.
 async fn talk(
     (mut stdout, mut stdin): (pipe::Receiver, pipe::Sender),
     hello: NearHello,
@@ -143,10 +143,10 @@ async fn talk(
     })
 }
 
-/// Resolves when nobody has been asked anything for this time.
+/// Resolves when no question has been open for this time.
 async fn impatience(limit: Duration, mut is_asking: watch::Receiver<bool>) {
     loop {
-        // The sender lives as long as the attempt to connect.
+        // The sender lives as long as the connection attempt.
         let _ = is_asking.wait_for(|is_asking| !is_asking).await;
         if tokio::time::timeout(limit, is_asking.wait_for(|is_asking| *is_asking))
             .await
@@ -157,13 +157,13 @@ async fn impatience(limit: Duration, mut is_asking: watch::Receiver<bool>) {
     }
 }
 
-/// The reason why a far end has not said hello.
+/// The reason why the handshake failed.
 pub(crate) enum Greeting {
     Closed,
     Error(HostError),
 }
 
-/// Waits for the first words. The bytes that came before they were complete are left in `head`.
+/// Waits for the hello of the far side. Bytes received before it is complete are left in `head`.
 pub(crate) async fn greet(
     reader: &mut PipeReader,
     head: &mut Vec<u8>,
@@ -171,7 +171,7 @@ pub(crate) async fn greet(
     while head.len() < HEAD {
         let more = reader.peek().await.map_err(|_| Greeting::Closed)?;
         if more.is_empty() {
-            // A carrier that has printed something and exited has printed why.
+            // If a carrier printed something and exited, its output is the reason.
             return Err(if head.is_empty() {
                 Greeting::Closed
             } else {
@@ -196,7 +196,7 @@ pub(crate) async fn greet(
     }
 }
 
-/// The far side may refuse before it says hello.
+/// Whether the far side refused instead of sending a hello.
 fn is_refusal(head: &[u8]) -> bool {
     let length = head.first_chunk().copied().map_or(0, u32::from_le_bytes);
     let is_short = (length as usize) < 4096;
@@ -216,7 +216,7 @@ async fn exited(carrier: &Process, terminal: &CarrierTerminal, via: &[OsString])
         Ok(Exit::Lost(_)) | Err(_) => String::from("closed its pipe"),
     };
     let hint = match exit {
-        // A shell's words for a program that it cannot run.
+        // The exit codes of a shell for a program that it cannot run.
         Ok(Exit::Code(126 | 127)) => "install `windlass` there, or write its full path in `via`",
         _ => "run the command by hand to see what it needs",
     };
@@ -229,7 +229,7 @@ async fn exited(carrier: &Process, terminal: &CarrierTerminal, via: &[OsString])
     }
 }
 
-/// The last lines that the carrier has written to stderr and to its terminal, as the end of a sentence.
+/// The last lines that the carrier wrote to stderr and to its terminal, formatted as the end of a sentence.
 fn said(carrier: &Process, terminal: &CarrierTerminal) -> String {
     let lines = [
         carrier.output().last_line(Stream::Stderr),

@@ -1,4 +1,4 @@
-//! Failures of a link.
+//! Errors of a link.
 
 use std::io;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 /// A host cannot be used.
 #[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
 pub enum HostError {
-    /// The command that gives the pipe could not be started.
+    /// The carrier could not be started.
     #[error("`{program}` could not be started: {cause}; check `via` of the host")]
     Carrier {
         /// The program.
@@ -14,16 +14,16 @@ pub enum HostError {
         /// The reason.
         cause: String,
     },
-    /// The command exited before the far side spoke.
+    /// The carrier exited before the far side sent its hello.
     #[error("`{command}` {ended} before the host answered{said}; {hint}")]
     Exited {
         /// The command.
         command: String,
         /// How it ended.
         ended: String,
-        /// Its last words, if it had any.
+        /// Its last output, if any.
         said: String,
-        /// A next step that may help.
+        /// A suggestion for the user.
         hint: &'static str,
     },
     /// The first bytes were not those of `windlass host`.
@@ -35,7 +35,7 @@ pub enum HostError {
         /// The beginning of the text.
         text: String,
     },
-    /// The far side sent bytes that are no frames.
+    /// The far side sent bytes that are not valid frames.
     #[error(
         "it sent bytes that are not understood; check that nothing but `windlass host` writes to the pipe"
     )]
@@ -46,11 +46,11 @@ pub enum HostError {
          same version on both sides"
     )]
     Version {
-        /// The version of its program.
+        /// The version of its executable.
         program: String,
-        /// The version of its frames.
+        /// The version of its link protocol.
         version: u8,
-        /// The version of ours.
+        /// Our version of the link protocol.
         own: u8,
     },
     /// The far side refused the link.
@@ -59,7 +59,7 @@ pub enum HostError {
         /// The reason.
         why: String,
     },
-    /// The carrier asked something, and there was nobody to answer.
+    /// The carrier asked a question, and no user was available to answer.
     #[error(
         "`{program}` asks {text:?}, and nobody can be asked here; connect once with `windlass hosts check` on a terminal, \
          or let it get in without a question (for `ssh`: a host key that is known, and an agent that has the key)"
@@ -70,29 +70,29 @@ pub enum HostError {
         /// Its question.
         text: String,
     },
-    /// The person did not want to answer the carrier.
+    /// The user declined to answer the carrier.
     #[error("`{program}` asked {text:?}, which was not answered: {why}")]
     Declined {
         /// The carrier's program.
         program: String,
         /// Its question.
         text: String,
-        /// The person's words.
+        /// The user's reason.
         why: String,
     },
-    /// There is no link to it.
+    /// There is no link to the host.
     #[error("{why}")]
     Unreached {
         /// The reason.
         why: String,
     },
-    /// The host's machine is another one than this binary is for.
+    /// The host has a different operating system or CPU than this binary is built for.
     #[error(
         "its machine is {machine:?}, and this program is for {own:?}; install `windlass` there and let `via` end with \
          `windlass host`, without `install`"
     )]
     Platform {
-        /// Its system and CPU.
+        /// Its operating system and CPU.
         machine: String,
         /// Those of this program.
         own: String,
@@ -103,15 +103,15 @@ pub enum HostError {
         /// The reason.
         why: String,
     },
-    /// The far side did not answer.
+    /// The far side did not reply in time.
     #[error(
         "it did not answer within {} s{said}; check that `via` reaches the machine and ends with `windlass host`",
         .limit.as_secs()
     )]
     Silent {
-        /// The time that it had.
+        /// The time limit.
         limit: Duration,
-        /// The last words of the carrier.
+        /// The last output of the carrier.
         said: String,
     },
 }
@@ -119,7 +119,7 @@ pub enum HostError {
 /// The far end of a link could not be served.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The pipe carries something else.
+    /// The pipe does not carry a link.
     #[error(
         "standard input carries no link; `windlass host` is started by a runtime, through the `via` of a host"
     )]
@@ -134,10 +134,10 @@ pub enum ServeError {
         /// Ours.
         own: u8,
     },
-    /// The folder for programs that are held cannot be used.
+    /// The directory for held programs cannot be used.
     #[error("the folder {folder:?} cannot be used")]
     Folder {
-        /// The folder.
+        /// The directory.
         folder: std::path::PathBuf,
         /// The system's error.
         #[source]

@@ -1,7 +1,7 @@
 //! The far end of a link: `windlass host`.
 //!
-//! Start at [`serve`]. It holds nothing itself. Every program is a kept one: when this process ends, by the end of its
-//! input, a signal or a crash, the program's holder has it for the time of the lease, and the next far end of the same
+//! Start at [`serve`]. Every program is kept by its own holder, not by this process. When this process ends, by end of
+//! input, a signal or a crash, the holder keeps the program until its lease expires, and the next far end of the same
 //! session adopts it.
 
 mod files;
@@ -28,26 +28,26 @@ use crate::ServeError;
 use crate::machine;
 use crate::pieces::{FrameReader, FrameSender};
 
-/// How often a port is tried: no system tells when somebody listens.
+/// How often a port is probed. The system has no notification for new listeners.
 const PORT_INTERVAL: Duration = Duration::from_millis(25);
-/// How long programs that are being started may take when the link ends.
+/// How long programs that are still starting may take when the link ends.
 const MAKING: Duration = Duration::from_secs(2);
-/// How long the near side may take to say hello.
+/// How long the near side may take to send its hello.
 const HELLO_LIMIT: Duration = Duration::from_mins(1);
 
 /// The options of a far end.
 #[derive(Debug, Clone)]
 pub struct ServeOptions {
-    /// The folder for what leads to held programs. It is made for this user alone.
+    /// The directory for the state files of held programs. It is created for this user only.
     pub folder: PathBuf,
-    /// Limits that no program here exceeds, whatever the near side asks for.
+    /// Upper limits for all programs here, regardless of the limits that the near side requests.
     pub limits: ResourceLimits,
-    /// The places of a project here, for the sandboxes of its programs.
+    /// Finds the directories of a project here, for the sandboxes of its programs.
     pub places: fn(&Path) -> ProjectPlaces,
 }
 
-/// Serves one link, until its input ends, the near side falls silent, or `stopped` resolves. Programs that run then are
-/// held for the time of their lease.
+/// Serves one link, until its input ends, the near side times out, or `stopped` resolves. Programs that still run are
+/// then held until their lease expires.
 pub async fn serve(
     input: impl AsyncRead + Unpin + Send,
     output: impl AsyncWrite + Unpin + Send + 'static,
@@ -66,7 +66,7 @@ pub async fn serve(
             version: hello.version,
             own: LINK_VERSION,
         };
-        // The near side says it from our hello.
+        // The near side reports the mismatch when it reads our hello.
         sender.send(&FarFrame::Hello(machine::describe(&[], false)).write());
         drop(sender);
         let _ = writing.await;
@@ -122,10 +122,10 @@ struct FarEnd {
     places: fn(&Path) -> ProjectPlaces,
     sender: FrameSender,
     programs: HashMap<u64, Arc<FarProgram>>,
-    /// Tasks that start and resume programs give them here.
+    /// Programs that were started or resumed, sent here by their tasks.
     ready: mpsc::UnboundedReceiver<(u64, Option<Arc<FarProgram>>)>,
     made: mpsc::UnboundedSender<(u64, Option<Arc<FarProgram>>)>,
-    /// Frames for programs that are not ready yet, in their order.
+    /// Frames for programs that are not ready yet, in order.
     waiting: HashMap<u64, Vec<NearFrame>>,
     lease: Duration,
 }
@@ -153,7 +153,7 @@ impl FarEnd {
         })
     }
 
-    /// Takes frames until there are no more, or the near side has been silent for too long.
+    /// Handles frames until the input ends or the near side times out.
     async fn serve<R: AsyncRead + Unpin>(&mut self, reader: &mut FrameReader<R>, limit: Duration) {
         loop {
             tokio::select! {
@@ -167,7 +167,7 @@ impl FarEnd {
         }
     }
 
-    /// A program runs, or does not: frames that came meanwhile are for it.
+    /// Adds a program that has started, and gives it the frames that arrived meanwhile. `None`: it did not start.
     fn add(&mut self, number: u64, program: Option<Arc<FarProgram>>) {
         self.programs
             .extend(program.map(|program| (number, program)));
@@ -223,7 +223,7 @@ impl FarEnd {
         }
     }
 
-    /// Starts or resumes a program, beside everything else.
+    /// Starts or resumes a program in a task of its own.
     fn make(&self, frame: NearFrame) {
         let (launcher, folder) = (self.launcher.clone(), Arc::clone(&self.folder));
         let (sender, made) = (self.sender.clone(), self.made.clone());
@@ -265,7 +265,7 @@ impl FarEnd {
         });
     }
 
-    /// Lets go of every program. Those that run are held from now on.
+    /// Releases every program. Running programs are held from now on.
     async fn leave(mut self) {
         let making = async {
             while !self.waiting.is_empty()
@@ -276,7 +276,7 @@ impl FarEnd {
                 self.waiting.remove(&number);
             }
         };
-        // What is being started is let go of too, or ends with this process.
+        // Programs that are being started are released too, or end with this process.
         let _ = tokio::time::timeout(MAKING, making).await;
         for (_, program) in self.programs.drain() {
             program.leave().await;
@@ -284,7 +284,7 @@ impl FarEnd {
     }
 }
 
-/// Resolves when somebody listens on a port of this machine.
+/// Resolves when a port of this machine is being listened on.
 async fn port_open(port: u16) {
     use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
     let addresses: [SocketAddr; 2] = [

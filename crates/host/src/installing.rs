@@ -1,8 +1,8 @@
-//! Installing this program on a host, through the pipe that will carry the link.
+//! Installs this program on a host, through the pipe that will carry the link.
 //!
-//! Start at [`install`]. The carrier gives a shell, which is spoken to line by line: it looks at its machine, takes the
-//! binary if it does not have it yet, and becomes `windlass host`. One connection does all of it, so that a person is
-//! asked once. Other text, such as that of login scripts, is passed over.
+//! Start at [`install`]. The carrier provides a shell, which executes one line at a time: it inspects its machine,
+//! receives the binary if it does not have it yet, and executes `windlass host`. All of this uses one connection, so
+//! that the user is asked only once. Other text, such as the output of login scripts, is skipped.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -14,20 +14,20 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::HostError;
 
-/// Begins every line that is meant for us.
+/// The prefix of every line that is meant for us.
 const MARK: &str = "windlass-install:";
-/// How much other text is passed over.
+/// How many bytes of other text are skipped.
 const PASSED_OVER: usize = 64 * 1024;
 /// How much of the binary is read at a time.
 const CHUNK: usize = 256 * 1024;
 
-/// Looks at the machine, and whether it has the binary. A binary that is used stays.
+/// Inspects the machine, and checks whether it has the binary. A binary in use is not removed.
 const PROBE: &str = "d=\"${XDG_CACHE_HOME:-$HOME/.cache}/windlass/bin\"; f=\"$d/windlass-@SUM\"; \
     if test -x \"$f\"; then touch \"$f\"; s=found; else s=missing; fi; \
     echo; echo \"windlass-install:$s $(uname -sm)\"\n";
 
-/// Takes the binary: all of it must come, its checksum must be right, and it must run. A shell that could not take all of
-/// it exits, so that it does not take the rest for commands.
+/// Receives the binary. It must be complete, have the right checksum and run. A shell that could not read all of it
+/// exits, so that it does not execute the rest as commands.
 const TAKE: &str = "umask 077; mkdir -p \"$d\"; t=\"$d/.new.$$\"; echo windlass-install:send; \
     head -c @SIZE > \"$t\"; n=$(wc -c < \"$t\" | tr -d ' '); \
     if test \"$n\" != @SIZE; then rm -f \"$t\"; echo \"windlass-install:failed it cannot be written to $d\"; exit 1; fi; \
@@ -39,7 +39,7 @@ const TAKE: &str = "umask 077; mkdir -p \"$d\"; t=\"$d/.new.$$\"; echo windlass-
     find \"$d\" -name 'windlass-*' -mtime +30 -exec rm -f {} + 2>/dev/null; \
     if test -n \"$w\"; then echo \"windlass-install:failed $w\"; else echo windlass-install:taken; fi\n";
 
-/// Becomes the far end.
+/// Replaces the shell by the far end.
 const BECOME: &str = "echo windlass-install:host; exec \"$f\" host\n";
 
 /// The binary to install.
@@ -78,15 +78,15 @@ impl OwnBinary {
     }
 }
 
-/// The way of an installation that did not lead to a far end.
+/// The reason why an installation failed.
 pub(crate) enum InstallEnd {
-    /// The pipe has closed.
+    /// The pipe was closed.
     Closed,
-    /// It cannot be installed.
+    /// The program cannot be installed.
     Error(HostError),
 }
 
-/// Makes the shell at the other end of the pipes a far end. Gives whether the binary was copied.
+/// Turns the shell at the other end of the pipes into a far end. Returns whether the binary was copied.
 pub(crate) async fn install(
     stdout: &mut (impl AsyncRead + Unpin),
     stdin: &mut (impl AsyncWrite + Unpin),
@@ -112,7 +112,7 @@ pub(crate) async fn install(
         send(stdin, fill(TAKE).as_bytes()).await?;
         lines.next().await?;
         match copy(stdin, &binary.path).await {
-            // The shell has said why it went.
+            // The shell has printed the reason.
             Ok(()) | Err(InstallEnd::Closed) => {}
             Err(error) => return Err(error),
         }
@@ -127,7 +127,7 @@ pub(crate) async fn install(
     Ok(is_missing)
 }
 
-/// This machine in the words of `uname -sm`.
+/// This machine, in the format of `uname -sm`.
 fn own_machine() -> String {
     let system = match std::env::consts::OS {
         "linux" => "Linux",
@@ -170,14 +170,14 @@ async fn copy(stdin: &mut (impl AsyncWrite + Unpin), path: &Path) -> Result<(), 
     }
 }
 
-/// Lines of the shell that are meant for us.
+/// Reads the marked lines of the shell.
 struct MarkedLines<'a, R> {
     stdout: &'a mut R,
     passed: usize,
 }
 
 impl<R: AsyncRead + Unpin> MarkedLines<'_, R> {
-    /// The next line, without its mark. Nothing beyond it is read: frames may follow.
+    /// The next line, without its mark. Reads nothing beyond it, because frames may follow.
     async fn next(&mut self) -> Result<String, InstallEnd> {
         loop {
             let mut line = Vec::new();

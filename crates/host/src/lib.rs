@@ -1,9 +1,9 @@
 //! Programs on other machines: the two ends of a link over any pipe.
 //!
-//! [`serve`] is the far end, which `windlass host` runs: it starts programs through the same zygote, shims and holders as
-//! a local runtime. [`Host`] is the near end: it runs the carrier, such as `ssh`, and gives a
-//! [`Process`](windlass_process::Process) for each program. A link that breaks is made again, and programs go on from the
-//! byte that was received last. `docs/design/hosts.md` has the frames, the lease and every failure.
+//! [`serve`] is the far end, which `windlass host` runs. It starts programs through the same zygote, shims and holders
+//! as a local runtime. [`Host`] is the near end. It runs the carrier, such as `ssh`, and returns a
+//! [`Process`](windlass_process::Process) for each program. A broken link is reconnected, and programs continue after
+//! the last received byte. `docs/design/hosts.md` describes the frames, the lease and every failure.
 
 mod asking;
 mod carrier;

@@ -5,7 +5,7 @@ use std::path::Path;
 use windlass_hold_wire::{FarHello, LINK_VERSION};
 use windlass_process::find_program;
 
-/// Describes this machine, with the files of programs that were asked about.
+/// Describes this machine, with the paths of the requested programs.
 pub fn describe(asks: &[String], holds_trees: bool) -> FarHello {
     let path = std::env::var_os("PATH");
     let here = std::env::current_dir().unwrap_or_default();
@@ -45,7 +45,7 @@ fn memory() -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// A thousand times the load of the last minute.
+/// The load average of the last minute, times 1000.
 fn load() -> Option<u32> {
     let text = std::fs::read_to_string("/proc/loadavg").ok()?;
     let (whole, part) = text.split_ascii_whitespace().next()?.split_once('.')?;

@@ -1,8 +1,8 @@
 //! The near end of links: one carrier per host, and the programs there.
 //!
-//! Start at [`Host::new`]. The carrier is started with the first program. When the link breaks it is made again with
-//! backoff, and every program goes on from the byte that was received last; orders that were not confirmed are sent again
-//! under their numbers. A host that does not come back within the lease has ended its programs by itself: they are lost.
+//! Start at [`Host::new`]. The carrier is started with the first program. A broken link is reconnected with backoff.
+//! Every program continues after the last received byte, and unconfirmed orders are resent under their numbers. If a
+//! host is not reached within the lease, it has ended its programs: they are lost.
 
 mod adopting;
 mod link;
@@ -28,34 +28,34 @@ use self::program::NearProgram;
 use crate::rules::{limit_numbers, sandbox_frame};
 use crate::{CarrierAsker, HostError, LinkSource};
 
-/// How much output may be under way for one program.
+/// The maximum number of unconfirmed bytes of output of one program.
 pub(crate) const WINDOW: u64 = 1024 * 1024;
-/// The same while somebody types to another program of the link, whose replies queue behind it in the carrier.
+/// The window while the user types to another program of the link. Replies queue behind output in the carrier.
 const SHARED_WINDOW: u64 = WINDOW / 4;
 
-/// A host as it is configured.
+/// The configuration of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostOptions {
     /// Its name.
     pub name: String,
-    /// The command that gives a pipe to `windlass host`.
+    /// The command that provides a pipe to `windlass host`.
     pub via: Vec<OsString>,
-    /// The project's folder there; `None` if it is the same as here.
+    /// The project's directory there; `None` if it is the same as here.
     pub root: Option<PathBuf>,
-    /// The project's folder here.
+    /// The project's directory here.
     pub project: PathBuf,
-    /// The time that programs run there without a link.
+    /// How long programs are held there without a link.
     pub lease: Duration,
     /// The time between heartbeats.
     pub heartbeat: Duration,
-    /// The time that the first words may take, without that in which a person is being asked.
+    /// The time limit for the handshake, excluding the time in which a user is being asked.
     pub patience: Duration,
-    /// The program to install there: `via` then gives a shell, which becomes `windlass host`.
+    /// The program to install there. `via` then provides a shell, which executes `windlass host`.
     pub install: Option<PathBuf>,
 }
 
 impl HostOptions {
-    /// Options with the usual times: a lease of 60 s, a heartbeat each 15 s.
+    /// Options with the default times: a lease of 60 s and a heartbeat every 15 s.
     pub fn new(name: impl Into<String>, via: Vec<OsString>, project: impl Into<PathBuf>) -> Self {
         Self {
             name: name.into(),
@@ -70,41 +70,42 @@ impl HostOptions {
     }
 }
 
-/// The standing of the link to a host.
+/// The state of the link to a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkStanding {
-    /// There is none, and nothing needs one.
+    /// Not connected, and not needed.
     Unused,
-    /// There is one.
+    /// Connected.
     Connected {
         /// The far machine.
         machine: FarHello,
-        /// How many programs run there for this host.
+        /// The number of programs that run there for this host.
         programs: usize,
     },
-    /// It was lost, and is made again.
+    /// The link was lost and is being reconnected.
     Lost {
         /// The time of the loss.
         since: SystemTime,
-        /// How many programs run there for this host, as far as is known.
+        /// The number of programs that run there for this host, as far as known.
         programs: usize,
     },
 }
 
-/// A machine that programs run on. Clones share the link.
+/// A remote machine that runs programs. Clones share the link.
 #[derive(Clone)]
 pub struct Host {
     link: Arc<Link>,
 }
 
 impl Host {
-    /// A host. Nothing is started before it is used. The carrier gets this environment, or that of this process.
+    /// Creates a host. Nothing is started before it is used. The carrier gets this environment; default: that of this
+    /// process.
     pub fn new(
         options: HostOptions,
         environment: Option<Vec<(OsString, OsString)>>,
     ) -> std::io::Result<Self> {
-        // A carrier ends with its pipe. Were its tree held together, a far side on this machine would be ended with it,
-        // and so would be the programs that are to outlive it.
+        // A carrier ends with its pipe. If its process tree were tracked, a far side on this machine would be ended
+        // with it, together with programs that are meant to outlive it.
         let launcher = Launcher::new(LauncherOptions {
             environment,
             hold_trees: false,
@@ -113,23 +114,23 @@ impl Host {
         Ok(Self { link })
     }
 
-    /// A host whose links come from elsewhere; `via` of the options does not count.
+    /// Creates a host whose links come from `source`; `via` of the options is ignored.
     pub fn over(options: HostOptions, source: Arc<dyn LinkSource>) -> std::io::Result<Self> {
         let link = Arc::new(Link::new(options, LinkMaker::Source(source))?);
         Ok(Self { link })
     }
 
-    /// The near session, by which the far side knows this host's programs.
+    /// The near session, by which the far side identifies this host's programs.
     pub fn session(&self) -> LinkSession {
         self.link.session
     }
 
-    /// Gives the host up: its programs are lost at once, and no link is made for them.
+    /// Abandons the host: its programs are lost at once, and no link is made for them.
     pub fn abandon(&self, why: &str) {
         self.link.abandon(why);
     }
 
-    /// Starts a program, and tells its number before anything is sent.
+    /// Starts a program, and reports its number before anything is sent.
     pub async fn start_numbered(
         &self,
         start: RemoteStart,
@@ -138,22 +139,22 @@ impl Host {
         self.begin(start, told).await
     }
 
-    /// Connects if need be, and describes the machine. Programs that are asked about are looked for there.
+    /// Connects if necessary, and describes the machine. `asks` are programs to look up there.
     pub async fn connect(&self, asks: Vec<String>) -> Result<FarHello, HostError> {
         self.link.connect(asks).await
     }
 
-    /// The standing of the link. Nothing is connected for it.
+    /// The state of the link. Does not connect.
     pub fn standing(&self) -> LinkStanding {
         self.link.standing()
     }
 
-    /// Whether this program was copied there for the link that there is; `None` if it is not to be installed.
+    /// Whether this program was copied there for the current link; `None` if it is not to be installed.
     pub fn was_copied(&self) -> Option<bool> {
         self.link.was_copied()
     }
 
-    /// Has what the carrier asks put to a person this way, for as long as somebody waits for the host.
+    /// Adds an asker for questions of the carrier, as long as its call waits for the host.
     pub fn ask_through(&self, asker: Arc<dyn CarrierAsker>) {
         self.link.ask_through(asker);
     }
@@ -173,7 +174,7 @@ impl Host {
         let mut frame = self.frame_of(&start);
         let kept = self.keep(number, &start);
         if kept.is_none() {
-            // Nobody holds it there, or its near files could not be made and nobody would find it.
+            // The far side has no holders, or the near files could not be created and nobody would find it.
             frame.keep = None;
         }
         let program = NearProgram::new(&self.link, number, start, kept, frame.sandbox.clone());
@@ -188,7 +189,7 @@ impl Host {
         }
     }
 
-    /// The near side of keeping a program.
+    /// Creates the near files of a kept program.
     fn keep(&self, number: u64, start: &RemoteStart) -> Option<OwnedKept> {
         let options = start.keep.as_ref().filter(|_| self.link.holds_trees())?;
         let key = HeldKey {
@@ -237,7 +238,7 @@ impl Host {
         }
     }
 
-    /// A path of the project here as it is there. Any other is the far side's own.
+    /// Maps a path of the project here to the path there. Other paths are unchanged.
     fn far_path(&self, path: &Path) -> PathBuf {
         let options = &self.link.options;
         match (&options.root, path.strip_prefix(&options.project)) {

@@ -1,4 +1,4 @@
-//! Frames on a pipe: reading them whole, and writing control before bulk.
+//! Frames on a pipe: reads whole frames, and writes control frames before bulk frames.
 
 use std::io;
 
@@ -6,11 +6,11 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use windlass_hold_wire::{FrameBuffer, frame};
 
-/// How much is read at a time: what a pipe holds by itself. One that held more would have replies wait behind a flood.
+/// How much is read at a time: the default capacity of a pipe. With a larger one, replies would wait behind a flood.
 const CHUNK: usize = 64 * 1024;
-/// How many pieces of output wait to be written, of all programs together.
+/// The maximum number of queued output frames, for all programs together.
 const BULK: usize = 4;
-/// How many bytes are written at once.
+/// The maximum number of bytes per write.
 const BATCH: usize = 64 * 1024;
 
 /// Reads frames.
@@ -22,9 +22,9 @@ pub(crate) struct FrameReader<R> {
 /// The reason why there is no next frame.
 #[derive(Debug)]
 pub(crate) enum ReadEnd {
-    /// The pipe is at its end, or failed.
+    /// The pipe was closed, or failed.
     Closed,
-    /// The bytes are no frames.
+    /// The bytes are not valid frames.
     Garbage,
 }
 
@@ -36,7 +36,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         }
     }
 
-    /// The next frame, as `read` understands it. Nothing is lost when this is dropped.
+    /// The next frame, decoded by `read`. Cancel-safe.
     pub(crate) async fn next<T>(
         &mut self,
         read: impl Fn(&[u8]) -> Option<T>,
@@ -52,7 +52,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         }
     }
 
-    /// Reads bytes, to look at them before they are taken for frames.
+    /// Reads bytes without consuming them, to inspect them before they are decoded as frames.
     pub(crate) async fn peek(&mut self) -> io::Result<&[u8]> {
         let incoming = self.buffer.incoming(CHUNK);
         let before = incoming.len();
@@ -61,7 +61,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
     }
 }
 
-/// The queues to a pipe. Clones share them; when all are dropped, the pipe is closed.
+/// The queues to a pipe. Clones share them; dropping the last one closes the pipe.
 #[derive(Clone)]
 pub(crate) struct FrameSender {
     control: mpsc::UnboundedSender<Vec<u8>>,
@@ -69,7 +69,7 @@ pub(crate) struct FrameSender {
 }
 
 impl FrameSender {
-    /// The queues, and the task that empties them into a pipe.
+    /// Creates the queues, and the task that writes them to a pipe.
     pub(crate) fn new<W: AsyncWrite + Unpin + Send + 'static>(
         pipe: W,
     ) -> (Self, impl Future<Output = io::Result<()>> + Send) {
@@ -78,18 +78,18 @@ impl FrameSender {
         (Self { control, bulk }, write(pipe, controls, bulks))
     }
 
-    /// Sends a frame before all bulk that waits.
+    /// Sends a frame ahead of all queued bulk frames.
     pub(crate) fn send(&self, message: &[u8]) {
-        // A pipe that has gone is told by its reader.
+        // The reader reports a closed pipe.
         let _ = self.control.send(frame(message));
     }
 
-    /// Sends a frame with output, which has its length already, in its turn; `false` if the pipe has gone.
+    /// Sends a length-prefixed output frame in turn; `false` if the pipe is closed.
     pub(crate) async fn send_bulk(&self, frame: Vec<u8>) -> bool {
         self.bulk.send(frame).await.is_ok()
     }
 
-    /// Resolves when the pipe has gone.
+    /// Resolves when the pipe is closed.
     pub(crate) async fn closed(&self) {
         self.control.closed().await;
     }

@@ -1,4 +1,4 @@
-//! Sandboxes and limits as frames carry them.
+//! Converts sandboxes and limits to and from frames.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -11,7 +11,7 @@ use windlass_sandbox::{
     UnresolvedSandbox,
 };
 
-/// A sandbox for a project at `root` of the far side.
+/// Encodes a sandbox for a project at `root` on the far side.
 pub(crate) fn sandbox_frame(sandbox: &UnresolvedSandbox, root: &Path) -> LinkSandbox {
     LinkSandbox {
         root: root.as_os_str().as_bytes().to_vec(),
@@ -38,7 +38,7 @@ fn words(settings: &SandboxSettings) -> SandboxRules {
     }
 }
 
-/// The sandbox of a frame, and the project's folder; `None` if a word of it is not understood.
+/// Decodes a sandbox and the project's directory; `None` if a word is unknown.
 pub(crate) fn read_sandbox(frame: &LinkSandbox) -> Option<(PathBuf, UnresolvedSandbox)> {
     let root = PathBuf::from(OsStr::from_bytes(&frame.root));
     let bound = frame.floor.as_ref();
@@ -75,7 +75,7 @@ fn settings(rules: &SandboxRules) -> Option<SandboxSettings> {
     })
 }
 
-/// Limits as numbers.
+/// Encodes limits.
 pub(crate) fn limit_numbers(limits: &ResourceLimits) -> LinkLimits {
     let millis = |limit: Option<Duration>| {
         limit.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX))
@@ -91,7 +91,7 @@ pub(crate) fn limit_numbers(limits: &ResourceLimits) -> LinkLimits {
     ]
 }
 
-/// Numbers as limits.
+/// Decodes limits.
 pub(crate) fn read_limits(numbers: &LinkLimits) -> ResourceLimits {
     let [memory, processes, cpu, open_files, file_size, wall, disk] = *numbers;
     ResourceLimits {

@@ -1,4 +1,4 @@
-//! Links that need no carrier command: whoever embeds this crate gives the pipe.
+//! Links without a carrier command: the embedder provides the pipe.
 
 use std::time::{Duration, Instant};
 
@@ -12,23 +12,23 @@ use crate::pieces::{FrameReader, FrameSender};
 
 /// A pipe to a far end that runs [`serve`](crate::serve).
 pub struct LinkPipe {
-    /// The bytes that the far end sends. They end when the link is lost.
+    /// The bytes from the far end. They end when the link is lost.
     pub input: Box<dyn AsyncRead + Send + Unpin>,
-    /// The bytes for the far end.
+    /// The bytes to the far end.
     pub output: Box<dyn AsyncWrite + Send + Unpin>,
 }
 
-/// Makes links to one host, each time anew.
+/// Opens links to one host.
 pub trait LinkSource: Send + Sync {
-    /// Makes a link for the near session. It is called again when a link was lost.
+    /// Opens a link for the near session. Called again after a link was lost.
     fn open(&self, session: LinkSession) -> RemoteFuture<'_, Result<LinkPipe, HostError>>;
 
-    /// The time since which the far side can know that a link is lost, and counts the lease. While it cannot, its programs
-    /// wait without an end, and so does the near side.
+    /// The time since which the far side can know that a link is lost and counts the lease. `None` if it cannot know:
+    /// then its programs, and the near side, wait indefinitely.
     fn lease_since(&self) -> Option<Instant>;
 }
 
-/// Makes a link and says hello.
+/// Opens a link and performs the handshake.
 pub(crate) async fn connect(
     source: &dyn LinkSource,
     hello: NearHello,

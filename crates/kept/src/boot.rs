@@ -1,8 +1,8 @@
-//! This machine, and this start of it.
+//! Identifies this machine and its current boot.
 
 use std::sync::OnceLock;
 
-/// The id of this boot; empty where the system has none.
+/// The id of this boot; empty if the system has none.
 pub(crate) fn id() -> &'static str {
     static ID: OnceLock<String> = OnceLock::new();
     ID.get_or_init(|| {

@@ -1,8 +1,8 @@
-//! The handles that outlive their runtime: the files that lead to them, and how each stands.
+//! Handles that outlive their runtime: their state files and their status.
 //!
-//! Start at [`KeptStore::survey`], which reads every state file and asks every holder. [`KeptStore::reserve`] and
-//! [`KeptStore::register`] are for the runtime that keeps a handle. The files only lead to holders; whether a program runs
-//! is its holder's word. Nothing here adopts a program: executors do that.
+//! Start at [`KeptStore::survey`], which reads every state file and queries every holder. [`KeptStore::reserve`] and
+//! [`KeptStore::register`] are for the runtime that keeps a handle. The files only locate holders; only the holder
+//! knows whether its program runs. This crate does not adopt programs: executors do.
 //!
 //! ```text
 //!  kept/NAME.new      a place that is taken, or a state file that is being written

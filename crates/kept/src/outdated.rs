@@ -1,4 +1,4 @@
-//! A holder that speaks a version which nobody understands any more: it is ended, with a receipt.
+//! Ends a holder whose protocol version is no longer supported, and writes a receipt.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -8,11 +8,11 @@ use windlass_protocol::{KeptHandle, KeptReceipt, KeptReceiptReason, Millis};
 
 use crate::store::write_private;
 
-/// How long the tree of an outdated holder may take to end.
+/// How long the process tree of an outdated holder may take to end.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Ends the holder of this handle and its tree, and leaves a receipt in its place. `None` if it is not known which process
-/// that is, or if it could not be ended.
+/// Ends the holder of this handle and its process tree, and writes a receipt for it. `None` if the process is not known
+/// or could not be ended.
 pub(crate) async fn end(kept: &KeptHandle, receipt: &Path) -> Option<KeptReceipt> {
     let holder = kept.key.holder?;
     let ended = end_holder(holder, LIMIT).await?;

@@ -1,4 +1,4 @@
-//! The receipt that a holder leaves on disk.
+//! The receipt file of a holder.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use windlass_process::{Exit, HeldEnd, HoldReceipt};
 use windlass_protocol::{KeptExit, KeptReceipt, KeptReceiptReason, Millis};
 
-/// The object of the file, with the status as `waitpid` gives it.
+/// The JSON object of the file, with the status in the format of `waitpid`.
 #[derive(Deserialize)]
 struct ReceiptFile {
     reason: String,
@@ -22,7 +22,7 @@ struct ReceiptFile {
     limit: Option<String>,
 }
 
-/// Reads the receipt of a holder, if it has left one.
+/// Reads the receipt file of a holder, if there is one.
 pub(crate) fn read(file: &Path) -> Option<KeptReceipt> {
     let text = std::fs::read_to_string(file).ok()?;
     let receipt: ReceiptFile = serde_json::from_str(text.trim_end()).ok()?;
@@ -44,7 +44,7 @@ pub(crate) fn read(file: &Path) -> Option<KeptReceipt> {
     })
 }
 
-/// A receipt that came over a socket.
+/// Converts a receipt that was received over a socket.
 pub(crate) fn of_holder(receipt: &HoldReceipt) -> KeptReceipt {
     KeptReceipt {
         reason: match receipt.reason {

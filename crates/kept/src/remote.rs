@@ -1,8 +1,8 @@
 //! Kept handles on other machines.
 //!
-//! Their holders are elsewhere, and are asked only when a handle is adopted. Which runtime has one is known here: it holds
-//! a lock on the file `NAME.own`. The last word of the far side is in `NAME.receipt`, or `NAME.gone` says that there is
-//! none.
+//! Their holders are on other machines, and are contacted only when a handle is adopted. The runtime that owns a handle
+//! holds a lock on the local file `NAME.own`. The final report of the far side is in `NAME.receipt`, or `NAME.gone` if
+//! there is no receipt.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -13,7 +13,7 @@ use crate::receipt;
 use crate::store::KeptStore;
 
 impl KeptStore {
-    /// The standing of a handle on another machine, as far as it is known here.
+    /// The status of a handle on another machine, as far as known here.
     pub(crate) fn remote_standing(&self, kept: &KeptHandle) -> HeldStanding {
         let name = kept.name();
         if let Some(receipt) = receipt::read(&self.file(name, "receipt")) {
@@ -39,7 +39,7 @@ impl KeptStore {
     }
 }
 
-/// The process that has written itself into the file: a number behind the offset up to which the output was read.
+/// The pid of the owner, which follows the read position in the file.
 fn pid_of(file: &fs::File) -> u32 {
     let mut number = [0; 4];
     let _ = file.read_exact_at(&mut number, 8);

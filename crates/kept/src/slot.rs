@@ -1,4 +1,4 @@
-//! Places for kept handles: no more are kept than the user allows.
+//! Slots for kept handles, which enforce the user's limit.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,34 +7,34 @@ use windlass_protocol::{HandleId, KeepRequest};
 
 use crate::store::write_private;
 
-/// The longest part of a handle's id in the name of its files: a socket's path is short.
+/// The maximum length of a handle's id in its file names: the path of a socket is limited.
 const LONGEST_ID: usize = 40;
 
-/// A handle that is not kept, and the reason.
+/// The reason why a handle is not kept.
 #[derive(Debug, thiserror::Error)]
 pub enum NotKept {
-    /// No more are kept at once.
+    /// The limit is reached.
     #[error("{max} handles are kept already, and no more may be (`max` in the user's [kept])")]
     Full {
-        /// How many may be kept.
+        /// The limit.
         max: usize,
     },
-    /// Its state cannot be written.
+    /// The state file cannot be written.
     #[error("its state cannot be written: {0}")]
     Unwritable(#[source] io::Error),
 }
 
-/// A place for a handle that is about to be started. Dropping it gives it back, unless the handle was registered.
+/// A slot for a handle that is about to be started. Dropping it frees it, unless the handle was registered.
 #[derive(Debug)]
 pub struct KeptSlot {
     folder: PathBuf,
     name: String,
-    /// Somebody else gives it back.
+    /// Whether the slot is freed elsewhere.
     given: bool,
 }
 
 impl KeptSlot {
-    /// Takes a place. `handle` is part of its name, for those who look at the folder.
+    /// Takes a slot. `handle` becomes part of its name, to help people who read the directory.
     pub(crate) fn take(folder: &Path, handle: &HandleId) -> io::Result<Self> {
         let handle: String = handle.as_str().chars().take(LONGEST_ID).collect();
         let name = format!("{}-{handle}", ulid::Ulid::generate());
@@ -52,7 +52,7 @@ impl KeptSlot {
         &self.name
     }
 
-    /// The request that keeps a tool here. The place stays taken until the handle is registered or forgotten.
+    /// The request that keeps a tool here. The slot stays taken until the handle is registered or forgotten.
     pub fn into_request(mut self, lease_secs: u64) -> KeepRequest {
         self.given = true;
         self.request(lease_secs)
@@ -76,7 +76,7 @@ impl KeptSlot {
 impl Drop for KeptSlot {
     fn drop(&mut self) {
         if !self.given {
-            // A registered handle has renamed it.
+            // Registering a handle renames the file.
             let _ = std::fs::remove_file(self.file("new"));
         }
     }

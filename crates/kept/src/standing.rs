@@ -1,4 +1,4 @@
-//! The standing of a kept handle, by the word of its holder.
+//! The status of a kept handle, as reported by its holder.
 
 use windlass_process::{HeldKey, TakeOverError};
 use windlass_protocol::{HeldHandleInfo, HeldStanding, KeptHandle, LossReason};
@@ -6,24 +6,24 @@ use windlass_protocol::{HeldHandleInfo, HeldStanding, KeptHandle, LossReason};
 use crate::store::KeptStore;
 use crate::{boot, outdated, receipt};
 
-/// A kept handle and its standing.
+/// A kept handle and its status.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SurveyedHandle {
-    /// The handle, by its state file.
+    /// The contents of its state file.
     pub handle: KeptHandle,
-    /// Its standing.
+    /// Its status.
     pub standing: HeldStanding,
-    /// The process that holds it, if that has answered.
+    /// The pid of its holder, if that has replied.
     pub holder: Option<u32>,
 }
 
 impl SurveyedHandle {
-    /// The handle as a person sees it.
+    /// The handle's description for the user.
     pub fn info(&self) -> HeldHandleInfo {
         HeldHandleInfo::new(&self.handle, self.standing.clone())
     }
 
-    /// The process of the living runtime that has it, if one does.
+    /// The pid of the live runtime that owns it, if any.
     pub fn owner(&self) -> Option<u32> {
         match self.standing {
             HeldStanding::Owned { owner } => Some(owner),
@@ -31,7 +31,7 @@ impl SurveyedHandle {
         }
     }
 
-    /// Whether it runs, or has exited and waits to be adopted, without a runtime.
+    /// Whether no runtime owns it and it runs, or has exited and can be adopted.
     pub fn is_held(&self) -> bool {
         matches!(
             self.standing,
@@ -39,7 +39,7 @@ impl SurveyedHandle {
         )
     }
 
-    /// Whether it is gone for good, so that it is forgotten once somebody has been told.
+    /// Whether it has ended. It is then forgotten once that was reported.
     pub fn is_over(&self) -> bool {
         matches!(
             self.standing,
@@ -48,7 +48,7 @@ impl SurveyedHandle {
     }
 }
 
-/// A state file that cannot be read. Its program has been ended.
+/// A state file that cannot be read. Its program was ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadableKept {
     /// The name of its files.
@@ -58,7 +58,7 @@ pub struct UnreadableKept {
 }
 
 impl UnreadableKept {
-    /// The handle's id, as far as the name of the files tells it.
+    /// The handle's id, as far as the file names contain it.
     pub fn handle(&self) -> &str {
         self.name
             .split_once('-')
@@ -66,7 +66,7 @@ impl UnreadableKept {
     }
 }
 
-/// The way to the holder of a kept handle on this machine; `None` if the file has none that could be.
+/// The key of a kept handle's holder on this machine; `None` if the file has no valid one.
 pub(crate) fn key(kept: &KeptHandle) -> Option<HeldKey> {
     if kept.key.remote.is_some() {
         return None;
@@ -81,8 +81,7 @@ pub(crate) fn key(kept: &KeptHandle) -> Option<HeldKey> {
 }
 
 impl KeptStore {
-    /// Asks the holder of a kept handle how it stands. Takes two seconds at most, and longer only where a holder of a
-    /// version that nobody understands is ended.
+    /// Queries the holder of a kept handle. Takes at most two seconds, or longer if an outdated holder must be ended.
     pub async fn standing(&self, kept: KeptHandle) -> SurveyedHandle {
         let over = |handle, standing| SurveyedHandle {
             handle,
@@ -107,7 +106,7 @@ impl KeptStore {
                 let exit = program.exit.as_ref().and_then(receipt::exit);
                 let standing = match (program.owner, exit) {
                     (Some(owner), _) => HeldStanding::Owned { owner },
-                    // Its receipt will say how it ended.
+                    // Its receipt will state how it ended.
                     (None, _) if program.ending => HeldStanding::Silent,
                     (None, Some(exit)) => HeldStanding::Stopped { exit, left_secs },
                     (None, None) => HeldStanding::Held { left_secs },
@@ -120,7 +119,7 @@ impl KeptStore {
             }
             Err(TakeOverError::Gone { .. }) => self.gone(&kept, LossReason::HolderDied),
             Err(TakeOverError::Refused { version, .. }) => self.refused(&kept, version).await,
-            // A live runtime has it, or the system has no descriptor left to ask with.
+            // A live runtime owns it, or no descriptor is left to connect with.
             Err(TakeOverError::Busy { owner, .. }) => HeldStanding::Owned { owner },
             Err(TakeOverError::Silent { .. } | TakeOverError::System { .. }) => {
                 HeldStanding::Silent
@@ -129,7 +128,7 @@ impl KeptStore {
         over(kept, standing)
     }
 
-    /// The standing of a handle that nobody holds: its receipt says how it ended.
+    /// The status of a handle that has no holder: its receipt states how it ended.
     fn gone(&self, kept: &KeptHandle, why: LossReason) -> HeldStanding {
         match receipt::read(&self.file(kept.name(), "receipt")) {
             Some(receipt) => HeldStanding::Ended { receipt },
@@ -137,13 +136,13 @@ impl KeptStore {
         }
     }
 
-    /// A holder that has refused speaks an older version, a newer one, or does not know the nonce of the file.
+    /// Handles a refusal: the holder speaks an older or newer version, or does not know the nonce of the file.
     async fn refused(&self, kept: &KeptHandle, version: u8) -> HeldStanding {
         if version > windlass_process::WIRE_VERSION {
             return HeldStanding::Newer { version };
         }
         if version == windlass_process::WIRE_VERSION {
-            // It is ending, or it is not the holder that this file leads to.
+            // It is ending, or it is not the holder of this file.
             return HeldStanding::Silent;
         }
         match outdated::end(kept, &self.file(kept.name(), "receipt")).await {

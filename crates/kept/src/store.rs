@@ -1,4 +1,4 @@
-//! The folder of state files.
+//! The directory of state files.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -18,53 +18,53 @@ use crate::receipt;
 use crate::slot::{KeptSlot, NotKept};
 use crate::standing::{SurveyedHandle, UnreadableKept, key};
 
-/// How long the last word on a handle waits for somebody to be told.
+/// How long an ended handle is remembered until its end is reported.
 const REMEMBERED: Duration = Duration::from_hours(7 * 24);
-/// How long a place may be taken by a handle that is being started.
+/// How long a handle that is being started may occupy a slot.
 const STARTING: Duration = Duration::from_mins(5);
 
-/// Within [`RECENT`], other processes are taken to need no more places than these.
+/// Within [`RECENT`], other processes are assumed to take no more slots than this.
 const PLENTY: usize = 64;
 const RECENT: Duration = Duration::from_secs(1);
 
-/// The kept handles of one user, in a folder of state files.
+/// The kept handles of one user, in a directory of state files.
 #[derive(Debug, Clone)]
 pub struct KeptStore {
     folder: PathBuf,
-    /// The last count of places, for those who take many at once.
+    /// The last count of slots, for callers that take many at once.
     counted: Arc<Mutex<Option<PlaceCount>>>,
 }
 
-/// How many places were taken when they were counted, and those that this process has taken since.
+/// The number of slots that were taken when they were counted, and those that this process has taken since.
 #[derive(Debug)]
 struct PlaceCount {
     at: Instant,
     taken: usize,
 }
 
-/// Everything that is kept, and how each of it stands.
+/// All kept handles, with the status of each.
 #[derive(Debug, Clone, Default)]
 pub struct KeptSurvey {
     /// The handles, oldest first.
     pub handles: Vec<SurveyedHandle>,
-    /// State files that could not be read. They have been removed, and their programs ended.
+    /// State files that could not be read. They were removed, and their programs ended.
     pub unreadable: Vec<UnreadableKept>,
 }
 
 impl KeptSurvey {
-    /// The processes that hold kept programs, as a sweep wants them.
+    /// The pids of the holders, for a sweep.
     pub fn holders(&self) -> Vec<u32> {
         self.handles.iter().filter_map(|kept| kept.holder).collect()
     }
 }
 
-/// A held handle that was not ended.
+/// The reason why a held handle was not ended.
 #[derive(Debug, thiserror::Error)]
 pub enum EndHeldError {
-    /// A runtime has it, which must end it.
+    /// A runtime owns it, and must end it.
     #[error("a runtime has it: process {owner}")]
     Owned {
-        /// The runtime's process.
+        /// The runtime's pid.
         owner: u32,
     },
     /// It runs on another machine.
@@ -75,16 +75,16 @@ pub enum EndHeldError {
         /// The host.
         host: String,
     },
-    /// Nobody holds it any more.
+    /// It has no holder any more.
     #[error("it does not run any more")]
     Gone,
-    /// Its holder does not do it.
+    /// Its holder refused or failed.
     #[error(transparent)]
     Holder(TakeOverError),
 }
 
 impl KeptStore {
-    /// The kept handles of a state directory. Nothing is made there before a handle is kept.
+    /// The kept handles of a state directory. Nothing is created there before a handle is kept.
     pub fn new(state_dir: &Path) -> Self {
         Self {
             folder: state_dir.join("kept"),
@@ -92,7 +92,7 @@ impl KeptStore {
         }
     }
 
-    /// The folder of the state files.
+    /// The directory of the state files.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -106,30 +106,30 @@ impl KeptStore {
         }
     }
 
-    /// Whether anything is kept, at the price of a look at the folder.
+    /// Whether no handle is kept. Only reads the directory.
     pub fn is_empty(&self) -> bool {
         self.names("json").is_empty()
     }
 
-    /// Every kept handle, by its state file alone, oldest first.
+    /// Every kept handle, read from its state file, oldest first.
     pub fn handles(&self) -> Vec<KeptHandle> {
         let names = self.names("json").into_iter();
         names.filter_map(|name| self.read(&name).ok()).collect()
     }
 
-    /// The kept handle of that name, by its state file alone.
+    /// The kept handle of that name, read from its state file.
     pub fn handle(&self, name: &str) -> Option<KeptHandle> {
         let is_plain = !name.contains(['/', '\0']);
         is_plain.then(|| self.read(name).ok()).flatten()
     }
 
-    /// Reads every state file and asks every holder, all at once. A holder that does not answer delays the others by
-    /// nothing and this by two seconds.
+    /// Reads every state file and queries all holders concurrently. A holder that does not reply delays the result by
+    /// two seconds, but not the other queries.
     pub async fn survey(&self) -> KeptSurvey {
         self.survey_of(|_| true).await
     }
 
-    /// [`KeptStore::survey`] of the handles that are wanted, by their state files.
+    /// [`KeptStore::survey`] of the handles whose state files match `wanted`.
     pub async fn survey_of(&self, wanted: impl Fn(&KeptHandle) -> bool) -> KeptSurvey {
         let mut found = Vec::new();
         let mut unreadable = Vec::new();
@@ -138,7 +138,7 @@ impl KeptStore {
                 Ok(kept) => found.push(kept),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => {
-                    // Its holder sees that the file is gone, and ends the program.
+                    // Its holder detects the missing file and ends the program.
                     self.forget(&name);
                     let why = error.to_string();
                     unreadable.push(UnreadableKept { name, why });
@@ -154,7 +154,7 @@ impl KeptStore {
         }
     }
 
-    /// Ends a held handle, tree and all, and returns when it is gone. Its receipt stays, for the next session.
+    /// Ends a held handle and its process tree, and waits until it is gone. Its receipt is left for the next session.
     pub async fn end(
         &self,
         kept: &KeptHandle,
@@ -173,7 +173,7 @@ impl KeptStore {
         }
     }
 
-    /// The newest bytes of a held handle's output, at most this many and 64 KiB.
+    /// The newest bytes of a held handle's output, at most `most` and 64 KiB.
     pub async fn last_output(&self, kept: &KeptHandle, most: u32) -> Option<Vec<u8>> {
         let key = key(kept)?;
         let written = key.look_up().await.ok()?.written;
@@ -182,7 +182,7 @@ impl KeptStore {
         Some(bytes)
     }
 
-    /// Takes a place for one more handle, if no more than `max` are kept with it.
+    /// Takes a slot for one more handle, if at most `max` are then kept.
     pub async fn reserve(&self, max: usize, handle: &HandleId) -> Result<KeptSlot, NotKept> {
         let full = || NotKept::Full { max };
         if max == 0 {
@@ -198,7 +198,7 @@ impl KeptStore {
             return Err(full());
         }
         let slot = take()?;
-        // Of two that take the last place at the same time, the one with the later name gives it back.
+        // If two processes take the last slot at once, the one with the later name frees it.
         let earlier = |name: &[u8]| name < slot.name().as_bytes();
         if self.taken(earlier) >= max && self.is_full(max, earlier).await {
             return Err(full());
@@ -206,7 +206,7 @@ impl KeptStore {
         Ok(slot)
     }
 
-    /// Writes the state of a handle that runs. From now on its program outlives the runtime.
+    /// Writes the state file of a running handle. From now on its program outlives the runtime.
     pub fn register(&self, kept: &KeptHandle) -> io::Result<()> {
         let text = serde_json::to_vec(kept).map_err(io::Error::other)?;
         let (draft, file) = (
@@ -220,9 +220,9 @@ impl KeptStore {
         written
     }
 
-    /// Removes everything about a handle. One that is held ends, because nobody could find it any more.
+    /// Removes all files of a handle. A held program ends, because nobody could find it any more.
     pub fn forget(&self, name: &str) {
-        // The state file first: whatever happens then, nobody is led to the rest.
+        // The state file first: without it, nobody reads the others.
         for extension in ["json", "new", "receipt", "draft", "sock", "own", "gone"] {
             let _ = std::fs::remove_file(self.file(name, extension));
         }
@@ -256,8 +256,8 @@ impl KeptStore {
         names
     }
 
-    /// Whether so few places are taken that one more need not be counted. Counts them once in a while, so that a thousand
-    /// handles are not each counted a thousand times.
+    /// Whether so few slots are taken that one more needs no count. Counts them only occasionally, so that starting a
+    /// thousand handles does not take a million checks.
     fn has_plenty(&self, max: usize) -> bool {
         let Some(most) = max.checked_sub(PLENTY) else {
             return false;
@@ -275,7 +275,7 @@ impl KeptStore {
         taken <= most
     }
 
-    /// How many places of such names are taken, by the files alone.
+    /// The number of taken slots whose names match, by the files alone.
     fn taken(&self, counts: impl Fn(&[u8]) -> bool) -> usize {
         let Ok(files) = std::fs::read_dir(&self.folder) else {
             return 0;
@@ -289,15 +289,15 @@ impl KeptStore {
         files.filter(|file| is_taken(&file.file_name())).count()
     }
 
-    /// Whether all places are really taken: handles that are over and wait to be told do not count. Of those that are
-    /// being started, only such names do.
+    /// Whether all slots are taken. Handles that have ended do not count. Of those that are being started, only
+    /// matching names count.
     async fn is_full(&self, max: usize, counts: impl Fn(&[u8]) -> bool) -> bool {
         let survey = self.survey().await;
         let live = survey.handles.iter().filter(|kept| !kept.is_over()).count();
         live + self.starting(counts) >= max
     }
 
-    /// How many handles of such names are being started. Places of runtimes that died meanwhile are given back.
+    /// The number of matching handles that are being started. Slots of dead runtimes are freed.
     fn starting(&self, counts: impl Fn(&[u8]) -> bool) -> usize {
         let names = self.names("new").into_iter();
         let names = names.filter(|name| counts(name.as_bytes()));
@@ -312,7 +312,7 @@ impl KeptStore {
         fresh.count()
     }
 
-    /// Whether it is this machine's: the folder may be shared with others.
+    /// Whether it belongs to this machine: the directory may be shared.
     fn is_of_this_machine(&self, kept: &KeptHandle) -> bool {
         let is_ours = kept.stamp.boot == boot::id()
             || kept.stamp.machine.is_empty()
@@ -323,7 +323,7 @@ impl KeptStore {
         is_ours
     }
 
-    /// Whether it is over and nobody has come for it in days. Then it is forgotten.
+    /// Whether it ended days ago and was not reported since. It is then forgotten.
     fn is_stale(&self, kept: &SurveyedHandle) -> bool {
         let since = match &kept.standing {
             HeldStanding::Ended { receipt } => {
@@ -346,13 +346,13 @@ fn age(file: &Path) -> Option<Duration> {
     SystemTime::now().duration_since(changed).ok()
 }
 
-/// Makes a folder that is the user's alone.
+/// Creates a directory that only the user can access.
 fn make_private(folder: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true).mode(0o700).create(folder)
 }
 
-/// Writes a file that is the user's alone.
+/// Writes a file that only the user can access.
 pub(crate) fn write_private(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = std::fs::OpenOptions::new()
         .write(true)

@@ -1,4 +1,4 @@
-//! The connection to NATS, and what a pool keeps there.
+//! The connection to NATS, and the streams and buckets of a pool.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -13,38 +13,38 @@ use windlass_hold_wire::LinkSession;
 use crate::PoolError;
 use crate::names::{PoolNames, claim_key, random_word};
 
-/// A start that nobody has taken after this time is dropped by the broker.
+/// The broker drops a start that no worker has taken after this time.
 const START_AGE: Duration = Duration::from_mins(10);
-/// A claim outlives every delivery of its start.
+/// Longer than any redelivery of a start.
 const CLAIM_AGE: Duration = Duration::from_hours(2);
-/// The broker drops a second copy of a start that comes within this time.
+/// The broker drops a duplicate of a start within this time.
 const DUPLICATES: Duration = Duration::from_mins(2);
-/// The longest time between attempts to reach a broker again.
+/// The maximum delay between attempts to reconnect.
 const RECONNECT: Duration = Duration::from_secs(1);
-/// The time that a request to the broker may take.
+/// The time limit for a request to the broker.
 const REQUEST: Duration = Duration::from_secs(5);
-/// The time that a cluster may take to elect a leader.
+/// The time limit for a cluster to elect a leader.
 const ELECTING: Duration = Duration::from_secs(20);
-/// How soon a request that failed is repeated.
+/// The delay before a failed request is repeated.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// The way to the brokers of a pool.
+/// The connection settings of a pool's brokers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokerOptions {
-    /// Addresses, such as `nats://broker:4222`. Others of a cluster are found by themselves.
+    /// Addresses, such as `nats://broker:4222`. Other servers of a cluster are discovered.
     pub servers: Vec<String>,
     /// A file with the user's credentials, as `nsc` writes it.
     pub credentials: Option<PathBuf>,
-    /// A file with certificates that the brokers' are signed by.
+    /// A file with the CA certificates of the brokers.
     pub ca: Option<PathBuf>,
-    /// The files of this side's certificate and of its key.
+    /// The files of the client certificate and its key.
     pub certificate: Option<(PathBuf, PathBuf)>,
-    /// How many brokers have a copy of everything.
+    /// How many brokers store a copy of the pool's state.
     pub replicas: usize,
 }
 
 impl BrokerOptions {
-    /// One broker, or a list with commas, without credentials.
+    /// One broker, or a comma-separated list, without credentials.
     pub fn new(servers: &str) -> Self {
         Self {
             servers: servers.split(',').map(|it| it.trim().to_owned()).collect(),
@@ -56,7 +56,7 @@ impl BrokerOptions {
     }
 }
 
-/// Checks an address: it must be one, and carry no secret.
+/// Checks that an address is valid and contains no secret.
 pub fn check_server(server: &str) -> Result<(), PoolError> {
     parse_server(server).map(drop)
 }
@@ -75,12 +75,12 @@ fn parse_server(server: &str) -> Result<ServerAddr, PoolError> {
         })
 }
 
-/// How the connection stands.
+/// The state of the connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BrokerConnection {
-    /// The time at which it was made; `None` while there is none.
+    /// When it was established; `None` while disconnected.
     pub(crate) since: Option<Instant>,
-    /// How often it was made again.
+    /// The number of reconnects.
     pub(crate) count: u64,
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct Broker {
 }
 
 impl Broker {
-    /// Connects. A broker that is not reached now is an error; one that is lost later is reached again.
+    /// Connects. Fails if no broker is reached now; reconnects if it is lost later.
     pub(crate) async fn connect(
         options: &BrokerOptions,
         pool: &str,
@@ -129,14 +129,14 @@ impl Broker {
         })
     }
 
-    /// Waits for a connection.
+    /// Waits until connected.
     pub(crate) async fn connected(&self) {
         let mut connection = self.connection.clone();
         // The sender lives as long as the client.
         let _ = connection.wait_for(|it| it.since.is_some()).await;
     }
 
-    /// Resolves when the connection that there is now has been lost.
+    /// Resolves when the current connection has been lost.
     pub(crate) async fn disconnected(&self) {
         let mut connection = self.connection.clone();
         let count = connection.borrow().count;
@@ -144,7 +144,7 @@ impl Broker {
         let _ = connection.wait_for(is_lost).await;
     }
 
-    /// The work queue of starts, which is made if need be.
+    /// The work queue of starts; created if necessary.
     pub(crate) async fn starts(&self) -> Result<stream::Stream, PoolError> {
         let config = stream::Config {
             name: self.names.starts(),
@@ -172,13 +172,13 @@ impl Broker {
         Ok(found)
     }
 
-    /// The bucket of claims, which is made if need be.
+    /// The bucket of claims; created if necessary.
     pub(crate) async fn claims(&self) -> Result<Store, PoolError> {
         self.bucket(self.names.claims(), CLAIM_AGE, StorageType::File)
             .await
     }
 
-    /// The bucket of workers. A worker says after which time its silence means that it has gone.
+    /// The bucket of workers. A worker gives the time after which its silence means that it is gone.
     pub(crate) async fn workers(&self, age: Option<Duration>) -> Result<Store, PoolError> {
         let usual = Duration::from_secs(15);
         let name = self.names.workers();
@@ -218,7 +218,7 @@ impl Broker {
                 Ok(made) => return Ok(made),
                 Err(error) => error,
             };
-            // Somebody else has just made it, perhaps with other words.
+            // Another process has just created it, perhaps with other settings.
             if let Ok(found) = self.jetstream.get_key_value(&bucket).await {
                 return Ok(found);
             }
@@ -228,8 +228,8 @@ impl Broker {
         }
     }
 
-    /// Waits before another attempt; `false` if there was enough of them. A cluster that has just been started, or that has
-    /// lost a broker, elects a leader first.
+    /// Waits before another attempt; `false` if the time limit is exceeded. A cluster that has just started or lost a
+    /// broker must elect a leader first.
     async fn may_try_again(&self, begun: Instant) -> bool {
         if !self.client.server_info().jetstream || begun.elapsed() > ELECTING {
             return false;
@@ -238,8 +238,8 @@ impl Broker {
         true
     }
 
-    /// Gives a stream that has fewer copies than this side wants more of them, and another age. One that cannot have
-    /// them stays as it is: `windlass hosts check` tells.
+    /// Raises the number of copies of a stream to ours, and sets its age. If that fails, the stream is unchanged:
+    /// `windlass hosts check` reports it.
     async fn raise_replicas(&self, name: &str, age: Option<Duration>) {
         let Ok(found) = self.jetstream.get_stream(name).await else {
             return;
@@ -314,7 +314,7 @@ async fn connect_options(options: &BrokerOptions) -> Result<ConnectOptions, Pool
 pub(crate) enum ClaimKind {
     /// A worker starts it.
     Started,
-    /// It will never be started by this message: it may be placed anew.
+    /// It will never be started by this message and may be placed again.
     Withdrawn,
 }
 
@@ -330,13 +330,13 @@ impl ClaimKind {
 /// The outcome of an attempt to claim a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Claimed {
-    /// It is ours.
+    /// We have claimed it.
     Now,
-    /// Somebody has claimed it before, this way.
+    /// It was already claimed, in this way.
     Before(ClaimKind),
 }
 
-/// Claims a start. Of all that try exactly one hears that it is theirs. Waits for a broker that cannot be reached.
+/// Claims a start. Exactly one of all claimants succeeds. Waits while no broker can be reached.
 pub(crate) async fn claim(
     broker: &Broker,
     claims: &Store,
@@ -344,7 +344,7 @@ pub(crate) async fn claim(
     kind: ClaimKind,
 ) -> Claimed {
     let key = claim_key(session, program);
-    // An answer that was lost must not make our own claim look like somebody else's.
+    // The random word identifies our own claim if the reply to it was lost.
     let value = format!("{} {}", kind.word(), random_word());
     loop {
         broker.connected().await;
@@ -370,7 +370,7 @@ pub(crate) async fn claim(
     }
 }
 
-/// An error with its causes.
+/// Formats an error with its causes.
 pub(crate) fn words(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(source) if !error.to_string().contains(&source.to_string()) => {

@@ -1,4 +1,4 @@
-//! Failures of pools.
+//! Errors of pools.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,26 +6,26 @@ use std::path::PathBuf;
 /// A pool cannot be used or joined.
 #[derive(Debug, thiserror::Error)]
 pub enum PoolError {
-    /// An address of a broker cannot be used.
+    /// The address of a broker is invalid.
     #[error("{server:?} is no address of a NATS server; write one such as nats://broker:4222")]
     Server {
         /// The address.
         server: String,
     },
-    /// An address carries a secret.
+    /// An address contains a secret.
     #[error(
         "the address of the NATS server carries a user or a password; put them into a credentials file and name it with \
          `credentials`"
     )]
     Secret,
-    /// A name cannot be part of a subject.
+    /// A name is not valid in a NATS subject.
     #[error(
         "{name:?} cannot be the name of a {what}; use letters, digits, `_` and `-`, at most 48"
     )]
     Name {
         /// The name.
         name: String,
-        /// The thing that has it.
+        /// The kind of thing that is named.
         what: &'static str,
     },
     /// A file for the connection cannot be used.
@@ -45,17 +45,17 @@ pub enum PoolError {
         /// The reason.
         cause: String,
     },
-    /// The broker does not do what a pool needs.
+    /// The broker lacks a feature that a pool needs.
     #[error(
         "{what} of the pool cannot be used: {cause}; NATS needs JetStream (`nats-server -js`, 2.10 or newer)"
     )]
     JetStream {
-        /// The part.
+        /// The part of the pool.
         what: &'static str,
         /// The reason.
         cause: String,
     },
-    /// A worker of that name is there.
+    /// A worker with this name exists already.
     #[error("pool `{pool}` has a worker `{name}` already; choose another name with --name")]
     Taken {
         /// The pool.
@@ -63,7 +63,7 @@ pub enum PoolError {
         /// The name.
         name: String,
     },
-    /// There is no such worker.
+    /// There is no worker with this name.
     #[error("pool `{pool}` has no worker `{name}`; `windlass workers` lists them")]
     NoWorker {
         /// The pool.
@@ -73,7 +73,7 @@ pub enum PoolError {
     },
 }
 
-/// A failure between the ends of a pool, in words for the other end.
+/// An error at one end of a pool, as text for the other end.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Trouble(pub(crate) String);

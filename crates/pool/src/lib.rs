@@ -1,9 +1,9 @@
 //! Pools of workers on NATS `JetStream`: many machines behind one host.
 //!
-//! [`Pool`] is the near side: it places each program on a worker and has a link to every worker that it uses, over a pair of
-//! subjects. [`run_worker`] is the far side, which `windlass worker` runs: the same far end as `windlass host`, once for
-//! each runtime. [`PoolView`] lists and drains workers. Frames, offsets, orders and leases are those of `windlass_host`;
-//! a pool adds who runs what. `docs/design/hosts.md` has every failure.
+//! [`Pool`] is the near side. It places each program on a worker and has a link to every worker that it uses, over a
+//! pair of subjects. [`run_worker`] is the far side, which `windlass worker` runs: the same far end as `windlass host`,
+//! once per runtime. [`PoolView`] lists and drains workers. Frames, offsets, orders and leases are those of
+//! `windlass_host`; a pool adds the placement. `docs/design/hosts.md` describes every failure.
 
 mod broker;
 mod error;

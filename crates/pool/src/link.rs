@@ -1,8 +1,9 @@
 //! A link over a pair of subjects: frames between a runtime and a worker.
 //!
-//! Start at [`LinkEnd::run`], which both sides do. Messages carry bytes at their offset from the beginning of the link. One
-//! that was lost is noticed by the next one's offset: the link ends, and the near side makes another over which programs
-//! are resumed. Each side lets the other be [`WINDOW`] ahead, so that control frames do not wait behind a flood.
+//! Start at [`LinkEnd::run`], which runs on both sides. Each message carries bytes and their offset from the beginning
+//! of the link. A lost message is detected by the offset of the next one: the link ends, and the near side opens
+//! another and resumes the programs. Each side limits the other to [`WINDOW`] unconfirmed bytes, so that control frames
+//! do not wait behind a flood.
 
 use std::future::Future;
 
@@ -16,11 +17,11 @@ use windlass_hold_wire::{FrameBuffer, frame};
 
 use crate::broker::Broker;
 
-/// How many bytes may be under way in one direction.
+/// The maximum number of unconfirmed bytes in one direction.
 const WINDOW: u64 = 2 * 1024 * 1024;
-/// Bytes that were received are confirmed in steps of this size.
+/// Received bytes are confirmed in steps of this size.
 const CONFIRM_STEP: u64 = WINDOW / 4;
-/// The most bytes of one message. A broker takes a megabyte by default.
+/// The maximum payload of a message. The default limit of a broker is one megabyte.
 const LONGEST_MESSAGE: usize = 256 * 1024;
 /// How much is read at a time.
 const CHUNK: usize = 64 * 1024;
@@ -31,34 +32,34 @@ const DATA: u8 = 1;
 const RECEIVED: u8 = 2;
 const CLOSED: u8 = 3;
 
-/// Asks a worker for a link.
+/// Requests a link from a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct LinkRequest {
     /// The random word in its subjects.
     pub(crate) link: String,
     /// The near session, as a hexadecimal number.
     pub(crate) session: String,
-    /// The runtime's machine and process, for people.
+    /// The runtime's machine and process, for display.
     pub(crate) runtime: String,
 }
 
-/// Looks at the frames of one end.
+/// Filters the frames of one end.
 pub(crate) trait FrameGate: Send {
-    /// A frame of this side; `false` if it does not go over the link.
+    /// Handles a frame from this side; `false` if it is not to be sent.
     fn leaving(&mut self, frame: &[u8]) -> bool;
 
-    /// A frame of the other side; `false` if this side does not get it.
+    /// Handles a frame from the other side; `false` if it is not to be delivered.
     fn arriving(&mut self, frame: &[u8]) -> impl Future<Output = bool> + Send;
 }
 
 /// The reason why a link has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LinkEnding {
-    /// This side has closed its pipe.
+    /// This side closed its pipe.
     Left,
-    /// The other side has ended it, or a message was lost.
+    /// The other side ended it, or a message was lost.
     Broken,
-    /// There is no connection to the broker.
+    /// The connection to the broker was lost.
     Disconnected,
 }
 
@@ -73,21 +74,21 @@ pub(crate) struct LinkEnd {
     pub(crate) from_pipe: DuplexStream,
     /// Frames for this side.
     pub(crate) to_pipe: DuplexStream,
-    /// Frames that are put in for this side.
+    /// Injected frames for this side.
     pub(crate) added: mpsc::UnboundedReceiver<Vec<u8>>,
-    /// Frames that are put in for the other side.
+    /// Injected frames for the other side.
     pub(crate) told: mpsc::UnboundedReceiver<Vec<u8>>,
     pub(crate) flow: Flow,
 }
 
-/// The bytes of a link so far.
+/// The byte counts of a link.
 #[derive(Debug, Default)]
 pub(crate) struct Flow {
     sent: u64,
-    /// How many of the sent ones the other side has confirmed.
+    /// The number of sent bytes that the other side has confirmed.
     confirmed: u64,
     received: u64,
-    /// How many of the received ones were confirmed.
+    /// The number of received bytes that were confirmed.
     acknowledged: u64,
 }
 
@@ -105,7 +106,7 @@ impl LinkEnd {
         ending
     }
 
-    /// Tells the other side that the link has ended.
+    /// Notifies the other side that the link has ended.
     pub(crate) async fn close(&self) {
         let message = message(CLOSED, self.flow.sent, &[]);
         let _ = self.broker.client.publish(self.to.clone(), message).await;
@@ -143,7 +144,7 @@ impl LinkEnd {
         }
     }
 
-    /// Takes a message of the other side; `None` if the link has ended.
+    /// Handles a message from the other side; `None` if the link has ended.
     async fn take(
         &mut self,
         payload: &[u8],
@@ -172,7 +173,7 @@ impl LinkEnd {
         }
     }
 
-    /// Gives bytes to this side.
+    /// Delivers bytes to this side.
     async fn give(&mut self, bytes: &[u8]) -> Option<()> {
         self.to_pipe.write_all(bytes).await.ok()
     }

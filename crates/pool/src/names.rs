@@ -1,13 +1,13 @@
-//! The names of a pool on the broker.
+//! Names of a pool's subjects, streams and buckets.
 
 use windlass_hold_wire::LinkSession;
 
 use crate::PoolError;
 
-/// The longest name of a pool or a worker.
+/// The maximum length of a name.
 const LONGEST: usize = 48;
 
-/// Whether a pool or a worker can be called so.
+/// Whether this is a valid name of a pool or worker.
 pub fn is_name(name: &str) -> bool {
     let is_part = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'_' || letter == b'-';
     !name.is_empty() && name.len() <= LONGEST && name.bytes().all(is_part)
@@ -32,17 +32,17 @@ impl PoolNames {
         }
     }
 
-    /// The bucket that shows which workers are there.
+    /// The bucket of present workers.
     pub(crate) fn workers(&self) -> String {
         format!("windlass-{}-workers", self.pool)
     }
 
-    /// The subjects under which changes of that bucket are published.
+    /// The subjects of that bucket's changes.
     pub(crate) fn workers_changes(&self) -> String {
         format!("$KV.{}.", self.workers())
     }
 
-    /// The bucket in which each start is claimed.
+    /// The bucket of claims.
     pub(crate) fn claims(&self) -> String {
         format!("windlass-{}-claims", self.pool)
     }
@@ -57,12 +57,12 @@ impl PoolNames {
         format!("windlass.{}.start.{worker}", self.pool)
     }
 
-    /// The subject on which a worker is asked for a link.
+    /// The subject for link requests to a worker.
     pub(crate) fn open(&self, worker: &str) -> String {
         format!("windlass.{}.open.{worker}", self.pool)
     }
 
-    /// The subject on which a worker is told to drain.
+    /// The subject for drain requests to a worker.
     pub(crate) fn drain(&self, worker: &str) -> String {
         format!("windlass.{}.drain.{worker}", self.pool)
     }
@@ -78,15 +78,15 @@ impl PoolNames {
     }
 }
 
-/// The key under which a start is claimed.
+/// The key of the claim of a start.
 pub(crate) fn claim_key(session: &LinkSession, program: u64) -> String {
     format!("{:032x}.{program}", u128::from_be_bytes(*session))
 }
 
-/// A random word for a name that nobody guesses.
+/// A random word that cannot be guessed.
 pub(crate) fn random_word() -> String {
     let mut bytes = [0; 16];
-    // Without random numbers the system is beyond help; a link by a known name still works.
+    // If this fails, the name can be guessed, but the link still works.
     let _ = getrandom::fill(&mut bytes);
     format!("{:032x}", u128::from_be_bytes(bytes))
 }

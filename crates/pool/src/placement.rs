@@ -1,31 +1,32 @@
-//! The choice of a worker for a program. Pure.
+//! Chooses a worker for a program. Pure functions.
 
 use crate::WorkerPresence;
 
-/// A worker that may be chosen.
+/// A worker to choose from.
 pub(crate) struct WorkerCandidate<'a> {
     pub(crate) presence: &'a WorkerPresence,
     /// Programs that this runtime has placed there since the last heartbeat.
     pub(crate) placed: u32,
-    /// It has refused this start, or was not reached.
+    /// Whether it refused this start, or was not reached.
     pub(crate) is_avoided: bool,
 }
 
 /// The outcome of a choice.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum PlacementChoice<'a> {
-    /// This worker takes it.
+    /// The chosen worker.
     Worker(&'a str),
-    /// Workers with the labels are there, and none has room.
+    /// Workers have the labels, but no free slot.
     Full,
     /// No worker has the labels.
     Unlabelled,
-    /// No worker is there.
+    /// There are no workers.
     Empty,
 }
 
-/// Chooses a worker: of those that have all labels and a free slot, the favourite, which runs other
-/// handles of the project, while half of its slots are free; else the one with the smallest part of its slots taken, then with the lowest load for each CPU.
+/// Chooses among the workers that have all labels and a free slot. The favourite, which runs other handles of the
+/// project, is chosen while half of its slots are free. Otherwise the worker with the lowest share of used slots is
+/// chosen, then the one with the lowest load per CPU.
 pub(crate) fn choose<'a>(
     candidates: &[WorkerCandidate<'a>],
     labels: &[String],

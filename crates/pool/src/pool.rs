@@ -1,8 +1,7 @@
-//! The near side of a pool: one host that stands for many machines.
+//! The near side of a pool: one host that represents many machines.
 //!
-//! Start at [`Pool::start_somewhere`]: a worker is chosen, the start goes through the queue to it, and the program's frames go
-//! over a link of their own. A start that no worker has claimed is withdrawn and placed anew; one that was claimed is never
-//! repeated.
+//! Start at [`Pool::start_somewhere`]. It chooses a worker and queues the start for it. The program's frames use a
+//! separate link. A start that no worker has claimed is withdrawn and placed again; a claimed one is never repeated.
 
 mod known;
 mod worker_link;
@@ -28,7 +27,7 @@ use crate::{PoolError, is_name};
 /// How long a program waits for a free slot.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A pool as it is configured.
+/// The configuration of a pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolOptions {
     /// The host's name in the configuration.
@@ -39,15 +38,15 @@ pub struct PoolOptions {
     pub pool: String,
     /// Labels that a worker must have.
     pub labels: Vec<String>,
-    /// The project's folder on the workers; `None` if it is the same as here.
+    /// The project's directory on the workers; `None` if it is the same as here.
     pub root: Option<PathBuf>,
-    /// The project's folder here.
+    /// The project's directory here.
     pub project: PathBuf,
-    /// The time that programs run there without this runtime.
+    /// How long programs are held there without this runtime.
     pub lease: Duration,
 }
 
-/// A pool of workers. Clones share the connection, which is made with the first program.
+/// A pool of workers. Clones share the connection, which is opened with the first program.
 #[derive(Clone)]
 pub struct Pool {
     options: Arc<PoolOptions>,
@@ -55,7 +54,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// A pool. Nothing is connected before it is used.
+    /// Creates a pool. Does not connect before it is used.
     pub fn new(options: PoolOptions) -> Self {
         Self {
             options: Arc::new(options),
@@ -75,7 +74,7 @@ impl Pool {
         }
     }
 
-    /// Starts a program on a worker that has room for it.
+    /// Starts a program on a worker with a free slot.
     async fn start_somewhere(&self, start: RemoteStart) -> Result<Process, StartError> {
         let workers = self.workers().await;
         let workers = workers.map_err(|error| self.failed(crate::broker::words(&error)))?;
@@ -100,7 +99,7 @@ impl Pool {
                 Err(error) => error,
             };
             if let Some(number) = number {
-                // Only a start that no worker has claimed, and that none will, may be placed again.
+                // A start may be placed again only if no worker has claimed it or will.
                 let id = (&host.session(), number);
                 let claimed = claim(&workers.broker, &workers.claims, id, ClaimKind::Withdrawn);
                 if claimed.await == Claimed::Before(ClaimKind::Started) {
@@ -113,13 +112,13 @@ impl Pool {
         }
     }
 
-    /// The worker of this pool that a kept program runs on.
+    /// The worker of this pool that runs a kept program.
     fn worker_at<'a>(&self, place: &'a RemotePlace) -> Option<&'a str> {
         let worker = place.host.strip_prefix(&self.options.host)?;
         worker.strip_prefix('/')
     }
 
-    /// Takes over a program that an earlier runtime has kept on one of the workers.
+    /// Adopts a program that an earlier runtime kept on one of the workers.
     async fn take_over(&self, adoption: RemoteAdoption) -> Result<Process, TakeOverError> {
         let name = adoption.key.name.clone();
         let silent = || TakeOverError::Silent { name: name.clone() };
@@ -132,13 +131,13 @@ impl Pool {
             if let Ok(host) = workers.host(&worker) {
                 return host.adopt(adoption).await;
             }
-            // It may not have shown itself yet.
+            // Its worker may not have announced itself yet.
             let shown = tokio::time::timeout_at(workers.known_after(), changes.changed()).await;
             shown.map_err(|_| silent())?.map_err(|_| silent())?;
         }
     }
 
-    /// Chooses a worker, and waits for one that has room.
+    /// Chooses a worker; waits for a free slot.
     async fn place(
         &self,
         workers: &KnownWorkers,
@@ -153,7 +152,7 @@ impl Pool {
                 Ok(worker) => return Ok(worker),
                 Err(why) => why,
             };
-            // Workers show themselves again when a broker comes back.
+            // Workers announce themselves again when a broker comes back.
             let patience = match why {
                 PlacementChoice::Full => deadline,
                 _ => workers.known_after().min(deadline),
@@ -172,7 +171,7 @@ impl Pool {
                     _ => format!("pool `{pool}` has no worker; start one with `windlass worker`"),
                 }));
             }
-            // A worker that has shown itself again may have room now.
+            // A worker that announced itself again may have a free slot now.
             avoided.clear();
         }
     }
@@ -196,7 +195,7 @@ impl RemoteHost for Pool {
     }
 }
 
-/// This runtime, as people see it in a list of workers.
+/// The name of this runtime in a list of workers.
 fn runtime_name(machine: &str) -> String {
     let machine: String = machine.chars().take(64).collect();
     let machine = if is_name(&machine) {

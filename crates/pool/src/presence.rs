@@ -1,15 +1,15 @@
-//! How workers show themselves to runtimes and people.
+//! The announcement of a worker to runtimes and users.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// One worker of a pool, as it was at its last heartbeat.
+/// A worker of a pool, as of its last heartbeat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerPresence {
     /// Its name.
     pub name: String,
-    /// Tells this process from an earlier one of the same name.
+    /// Distinguishes this process from earlier ones with the same name.
     pub instance: String,
     /// The name of its machine.
     pub machine: String,
@@ -19,21 +19,21 @@ pub struct WorkerPresence {
     pub arch: String,
     /// The number of CPUs.
     pub cpus: u32,
-    /// A thousand times the load of the last minute.
+    /// The load average of the last minute, times 1000.
     pub load: u32,
-    /// The version of its program.
+    /// The version of its executable.
     pub version: String,
-    /// Words by which runtimes choose it.
+    /// Labels by which runtimes choose it.
     pub labels: Vec<String>,
-    /// How many programs it runs at once.
+    /// The maximum number of programs at once.
     pub slots: u32,
-    /// How many programs it runs.
+    /// The number of running programs.
     pub running: u32,
-    /// It takes nothing new.
+    /// Whether it accepts no new programs.
     pub is_draining: bool,
     /// The time between its heartbeats, in milliseconds.
     pub heartbeat_ms: u64,
-    /// The programs that it runs, the oldest first, at most 256 of them.
+    /// The running programs, oldest first, at most 256.
     pub programs: Vec<PoolProgram>,
 }
 
@@ -54,7 +54,7 @@ impl WorkerPresence {
         Duration::from_millis(self.heartbeat_ms.max(1))
     }
 
-    /// A worker that has been silent for so long is taken for dead.
+    /// The time without a heartbeat after which the worker is considered dead.
     pub fn patience(&self) -> Duration {
         self.heartbeat() * 3
     }

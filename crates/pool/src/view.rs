@@ -1,4 +1,4 @@
-//! A pool as people see it: its workers, and what holds when a broker dies.
+//! The user's view of a pool: its workers, and its durability.
 
 use std::time::Duration;
 
@@ -7,43 +7,43 @@ use futures_util::StreamExt;
 use crate::broker::{Broker, BrokerOptions, words};
 use crate::{PoolError, WorkerPresence};
 
-/// The time that a worker may take to say that it drains.
+/// How long a worker may take to confirm a drain request.
 const DRAINING: Duration = Duration::from_secs(5);
 
-/// How many workers are read at once.
+/// How many workers are read concurrently.
 const READ_AT_ONCE: usize = 32;
 
-/// The outcome of the death of a broker.
+/// The effect of losing a broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Durability {
     /// The version of the broker.
     pub version: String,
-    /// The cluster that it is part of, if it is.
+    /// The cluster that it belongs to, if any.
     pub cluster: Option<String>,
-    /// How many brokers have a copy of everything.
+    /// How many brokers store a copy of the pool's state.
     pub replicas: usize,
 }
 
 impl Durability {
-    /// Whether nothing is lost and nothing waits when one broker dies.
+    /// Whether losing one broker loses nothing and interrupts nothing.
     pub fn survives_a_broker(&self) -> bool {
         self.replicas >= 3
     }
 }
 
-/// A connection to a pool, to look at it.
+/// A connection to inspect a pool.
 pub struct PoolView {
     broker: Broker,
 }
 
 impl PoolView {
-    /// Connects to a pool, and makes what it needs on the broker.
+    /// Connects to a pool, and creates its streams and buckets if necessary.
     pub async fn connect(options: &BrokerOptions, pool: &str) -> Result<Self, PoolError> {
         let broker = Broker::connect(options, pool, "windlass workers").await?;
         Ok(Self { broker })
     }
 
-    /// The workers that are there, by name.
+    /// The present workers, by name.
     pub async fn workers(&self) -> Result<Vec<WorkerPresence>, PoolError> {
         let failed = |error: &dyn std::error::Error| PoolError::JetStream {
             what: "the list of workers",
@@ -68,7 +68,7 @@ impl PoolView {
         Ok(workers)
     }
 
-    /// Tells a worker to take nothing new, and to end when its programs have. Gives the number of programs that run.
+    /// Tells a worker to accept no new programs, and to end after its last one. Returns the number of running programs.
     pub async fn drain(&self, worker: &str) -> Result<u32, PoolError> {
         let missing = || PoolError::NoWorker {
             pool: self.broker.names.pool.clone(),
@@ -85,7 +85,7 @@ impl PoolView {
         Ok(running.unwrap_or(0))
     }
 
-    /// The outcome of the death of a broker, with the settings of now.
+    /// The effect of losing a broker, with the current settings.
     pub async fn durability(&self) -> Result<Durability, PoolError> {
         self.broker.claims().await?;
         self.broker.workers(None).await?;

@@ -1,7 +1,8 @@
 //! The far side of a pool: `windlass worker`.
 //!
-//! Start at [`run_worker`]. A worker takes starts from its part of the queue and claims each before it starts anything. Every
-//! runtime that uses it has a far end of its own here, the same as that of `windlass host`, over a link of subjects.
+//! Start at [`run_worker`]. A worker takes starts from its part of the queue and claims each before it starts the
+//! program. Every runtime that uses it has its own far end here, the same as that of `windlass host`, over a link of
+//! subjects.
 
 mod far_session;
 mod starts;
@@ -26,33 +27,33 @@ use crate::link::LinkRequest;
 use crate::names::random_word;
 use crate::{PoolError, PoolProgram, WorkerPresence, is_name};
 
-/// Changes are told together after this time.
+/// Changes within this time are announced together.
 const TOGETHER: Duration = Duration::from_millis(20);
-/// The most programs that are listed.
+/// The maximum number of listed programs.
 const LISTED: usize = 256;
-/// The time in which another worker of the same name answers.
+/// How long another worker of the same name has to reply.
 const ASKING: Duration = Duration::from_secs(2);
 
-/// A worker.
+/// The options of a worker.
 #[derive(Debug, Clone)]
 pub struct WorkerOptions {
     /// The brokers.
     pub broker: BrokerOptions,
     /// The pool.
     pub pool: String,
-    /// The worker's name, which nobody else in the pool has.
+    /// The worker's name, unique in the pool.
     pub name: String,
-    /// Words by which runtimes choose it.
+    /// Labels by which runtimes choose it.
     pub labels: Vec<String>,
-    /// How many programs it runs at once.
+    /// The maximum number of programs at once.
     pub slots: u32,
     /// The time between heartbeats.
     pub heartbeat: Duration,
-    /// The far ends.
+    /// The options of its far ends.
     pub serve: ServeOptions,
 }
 
-/// A name for a worker on this machine.
+/// A default name for a worker on this machine.
 pub fn worker_name() -> String {
     let machine = describe_machine(&[], false).machine;
     let name: String = machine
@@ -67,7 +68,7 @@ pub fn worker_name() -> String {
     }
 }
 
-/// Works until `stopped` resolves, or until it has been drained. `ready` is told once it can be given programs.
+/// Runs until `stopped` resolves or the worker is drained. `ready` is notified once it can accept programs.
 pub async fn run_worker(
     options: WorkerOptions,
     ready: impl FnOnce(),
@@ -100,13 +101,13 @@ struct Worker {
     presences: Store,
     instance: String,
     sessions: Mutex<HashMap<LinkSession, Arc<FarSession>>>,
-    /// The programs that take a slot.
+    /// The programs that occupy a slot.
     running: Mutex<BTreeMap<(LinkSession, u64), PoolProgram>>,
-    /// Programs that have exited, and not all of whose output has been sent.
+    /// Programs that have exited but whose output has not been sent completely.
     exited: Mutex<HashSet<(LinkSession, u64)>>,
     is_draining: AtomicBool,
     changed: Notify,
-    /// Counts programs that have ended.
+    /// Counts ended programs.
     ended: watch::Sender<u64>,
 }
 
@@ -125,7 +126,7 @@ impl Worker {
         let presences = broker.workers(Some(options.heartbeat * 3)).await?;
         let request = async_nats::Request::new().timeout(Some(ASKING));
         let subject = broker.names.open(&options.name);
-        // An empty request is answered by whoever has the name.
+        // The worker that has the name replies to an empty request.
         if broker.client.send_request(subject, request).await.is_ok() {
             return Err(PoolError::Taken {
                 pool: options.pool,
@@ -159,7 +160,7 @@ impl Worker {
         self.is_draining.load(Ordering::Acquire)
     }
 
-    /// Whether another program may be started.
+    /// Whether there is a free slot.
     fn has_room(&self) -> bool {
         let running = self.running.lock().len();
         !self.is_draining() && running < self.options.slots as usize
@@ -170,7 +171,7 @@ impl Worker {
         self.changed.notify_one();
     }
 
-    /// A program has exited. Its slot is free, but all of its output has to leave before it is over.
+    /// Frees the slot of a program that has exited. Its output must still be sent.
     fn free_slot(&self, id: (LinkSession, u64)) {
         if self.running.lock().remove(&id).is_some() {
             self.exited.lock().insert(id);
@@ -178,7 +179,7 @@ impl Worker {
         }
     }
 
-    /// Nothing of a program is here any more.
+    /// Forgets a program.
     fn vacate(&self, id: &(LinkSession, u64)) {
         let was_running = self.running.lock().remove(id).is_some();
         let had_exited = self.exited.lock().remove(id);
@@ -190,7 +191,7 @@ impl Worker {
         }
     }
 
-    /// A kept program goes to another runtime. The link of the earlier one lets go of it first.
+    /// Hands a kept program over to another runtime. The earlier runtime's link releases it first.
     async fn hand_over(&self, origin: &ProgramOrigin, to: &FarSession, number: u64) {
         let earlier = self.sessions.lock().get(&origin.session).cloned();
         if let Some(earlier) = earlier.filter(|_| origin.session != to.session) {
@@ -208,7 +209,7 @@ impl Worker {
         self.changed.notify_one();
     }
 
-    /// The programs of a session do not run any more, but for those that are kept.
+    /// Forgets the programs of a session, except kept ones.
     fn vacate_session(&self, session: &LinkSession, is_kept: impl Fn(u64) -> bool) {
         let of_session = |id: &&(LinkSession, u64)| id.0 == *session && !is_kept(id.1);
         let mut all: Vec<_> = self
@@ -248,9 +249,9 @@ impl Worker {
         }
     }
 
-    /// Shows this worker as it is now.
+    /// Announces the current state of this worker.
     async fn tell(&self) {
-        // A struct of strings and numbers.
+        // Cannot fail: a struct of strings and numbers.
         let presence = serde_json::to_vec(&self.presence()).unwrap_or_default();
         let put = self
             .presences
@@ -261,19 +262,19 @@ impl Worker {
         }
     }
 
-    /// Shows this worker with every heartbeat, and when something has changed.
+    /// Announces this worker with every heartbeat and after every change.
     async fn show(&self) {
         loop {
             let changed = tokio::time::timeout(self.options.heartbeat, self.changed.notified());
             if changed.await.is_ok() {
                 tokio::time::sleep(TOGETHER).await;
             }
-            // A broker that does not answer must not keep the next heartbeat.
+            // A broker that does not reply must not delay the next heartbeat.
             let _ = tokio::time::timeout(self.options.heartbeat, self.tell()).await;
         }
     }
 
-    /// Answers runtimes that want a link.
+    /// Answers link requests of runtimes.
     async fn answer(self: &Arc<Self>, mut opens: Subscriber) {
         while let Some(message) = opens.next().await {
             let worker = Arc::clone(self);
@@ -326,7 +327,7 @@ impl Worker {
         std::future::pending::<()>().await;
     }
 
-    /// Resolves when it drains, nothing runs any more, and all output of what has run was sent.
+    /// Resolves when it is draining, no program runs, and all output has been sent.
     async fn drained(&self) {
         let mut ended = self.ended.subscribe();
         loop {
@@ -335,18 +336,18 @@ impl Worker {
             if self.is_draining() && is_empty {
                 return;
             }
-            // The sender is ours.
+            // We own the sender.
             let _ = ended.changed().await;
         }
     }
 
-    /// Lets go of all programs: their holders have them, for the time of their lease.
+    /// Releases all programs to their holders, which keep them until their lease expires.
     async fn leave(&self) {
         let sessions: Vec<_> = self.sessions.lock().values().cloned().collect();
         for session in sessions {
             session.stop().await;
         }
-        // With programs left, a worker of the same name may go on with them: runtimes wait for it.
+        // If programs are left, a worker of the same name may continue them: runtimes wait for it.
         if self.running.lock().is_empty() {
             let deleted = self.presences.delete(&self.options.name);
             let _ = tokio::time::timeout(ASKING, deleted).await;

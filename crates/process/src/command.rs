@@ -25,28 +25,28 @@ pub struct Command {
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) stdin: Stdin,
     pub(crate) capture: Capture,
-    /// Stderr has its own output.
+    /// Whether stderr has its own output.
     pub(crate) split: bool,
-    /// The caller reads stdout and writes stdin.
+    /// Whether the caller reads stdout and writes stdin.
     pub(crate) hands_over: bool,
     pub(crate) grace: Duration,
     pub(crate) output: OutputTarget,
-    /// Its streams are a terminal, and not pipes.
+    /// The size of its terminal, if its streams are a terminal.
     pub(crate) terminal: Option<TerminalSize>,
     pub(crate) tap: Option<Tap>,
     pub(crate) keep: Option<KeepOptions>,
-    /// The program is the user's shell.
+    /// Whether the program is the user's shell.
     pub(crate) is_user_shell: bool,
-    /// It leads a session, also on pipes.
+    /// Whether it leads a session, even with pipes.
     pub(crate) own_session: bool,
-    /// Its terminal is beside its pipes.
+    /// Whether it has a terminal beside its pipes.
     pub(crate) terminal_beside: bool,
 }
 
 /// The source of a program's input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Stdin {
-    /// `/dev/null`: at its end from the start.
+    /// `/dev/null`: empty.
     #[default]
     Null,
     /// A pipe that [`Process::write`](crate::Process::write) fills.
@@ -92,8 +92,8 @@ impl Command {
         }
     }
 
-    /// Runs it in a session of its own, without a terminal, if it has pipes. Only for launchers that do not hold trees,
-    /// whose programs are in this process's session otherwise.
+    /// Runs it in its own session, without a terminal, if it has pipes. Only for launchers that do not hold trees:
+    /// their programs are otherwise in this process's session.
     pub fn own_session(mut self) -> Self {
         self.own_session = true;
         self
@@ -118,7 +118,7 @@ impl Command {
         command
     }
 
-    /// Marks the program as this user's shell. On another machine it is the shell of the user there.
+    /// Marks the program as this user's shell. On another machine, the user's shell there is used.
     pub fn user_shell(mut self) -> Self {
         self.is_user_shell = true;
         self

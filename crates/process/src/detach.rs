@@ -12,7 +12,7 @@ pub fn leave_terminal() {
     if rustix::process::setsid().is_ok() {
         return;
     }
-    // It leads a process group, and a leader cannot begin a session.
+    // It leads a process group, and a group leader cannot start a session.
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
     let Ok(terminal) = rustix::fs::open(c"/dev/tty", flags, Mode::empty()) else {
         return;
@@ -27,7 +27,7 @@ pub fn leave_terminal() {
     reason = "there is no safe way to ignore a signal, and none to give up a terminal"
 )]
 fn give_up(terminal: &impl std::os::fd::AsRawFd) {
-    // SAFETY: ignoring a signal installs no handler, and what was there before is put back. The request takes no
+    // SAFETY: ignoring a signal installs no handler, and the previous disposition is restored. The request takes no
     // argument.
     unsafe {
         let before = libc::signal(libc::SIGHUP, libc::SIG_IGN);

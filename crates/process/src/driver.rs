@@ -66,7 +66,7 @@ thread_local! {
 /// Serves one process.
 pub(crate) struct Driver {
     shared: Arc<ProcessShared>,
-    /// `None` when nothing of the tree is left.
+    /// `None` when the tree is empty.
     watch: Option<TreeMonitor>,
     streams: [Option<OutputSource>; 2],
     flush: Flush,
@@ -223,7 +223,7 @@ impl Future for Driver {
         if this.hung_up() {
             this.streams = [None, None];
         }
-        // Whoever lifts the limit asks for a drain, which wakes this.
+        // Lifting the limit requests a drain, which wakes this task.
         let is_paused = this.shared.is_paused() && !this.exited;
         for slot in this.streams.iter_mut().filter(|_| !is_paused) {
             if let Some(source) = slot
@@ -250,7 +250,7 @@ impl Drop for Driver {
             }
             let lost = String::from("the runtime that read it was shut down");
             self.tell_gone(Some(Exit::Lost(lost)));
-            // One that is kept goes on: nobody has said that it should end.
+            // A kept program continues: its end was not requested.
             self.shared.hold.leave();
         }
     }
@@ -260,7 +260,7 @@ impl Drop for Driver {
 struct OutputSource {
     fd: Registered,
     stream: Stream,
-    /// The pipe was found full.
+    /// Whether the pipe was found full and enlarged.
     enlarged: bool,
 }
 
@@ -273,7 +273,7 @@ impl OutputSource {
         })
     }
 
-    /// Reads what is there; ready at the end of the pipe.
+    /// Reads available output; ready at the end of the pipe.
     fn poll_read(
         &mut self,
         cx: &mut Context<'_>,
@@ -304,7 +304,7 @@ impl OutputSource {
         }
     }
 
-    /// Reads what is in the pipe now, and no more than fits into one; `true` at its end.
+    /// Reads the current contents of the pipe, at most its capacity; `true` at its end.
     fn drain(&mut self, shared: &ProcessShared) -> bool {
         let mut left = PIPE_SIZE;
         loop {
@@ -319,7 +319,7 @@ impl OutputSource {
 
     fn enlarge(&mut self) {
         self.enlarged = true;
-        // The system may have no more for this user; then it is only slower.
+        // The user's limit for pipes may be reached; then it is only slower.
         #[cfg(target_os = "linux")]
         let _ = rustix::pipe::fcntl_setpipe_size(self.fd.get_ref(), PIPE_SIZE);
     }
@@ -343,7 +343,7 @@ fn read(fd: &OwnedFd, stream: Stream, shared: &ProcessShared, discard: bool) -> 
         return read_kept(fd, stream, shared, &kept.retained);
     }
     BUFFER.with_borrow_mut(|buffer| {
-        // A terminal beside pipes is not all that is read.
+        // A terminal beside pipes is not the only source.
         if let Some(terminal) = &shared.terminal
             && stream == Stream::Stdout
         {
@@ -390,7 +390,7 @@ fn read_pieces(
                     full: false,
                 };
             }
-            // The next read tells of the end again.
+            // The next read reports the end again.
             Read::End => break Read::Some { length, full: true },
         }
     };
@@ -423,7 +423,7 @@ fn read_kept(fd: &OwnedFd, stream: Stream, shared: &ProcessShared, retained: &Re
             }
             TakeOutcome::Empty if length == 0 => return Read::Empty,
             TakeOutcome::End if length == 0 => return Read::End,
-            // It may not be empty: the stage takes less than was asked for. The next read tells.
+            // It may not be empty: the stage takes less than requested. The next read decides.
             TakeOutcome::Empty | TakeOutcome::End => break Read::Some { length, full: true },
         }
     };
@@ -435,12 +435,12 @@ fn fill(fd: &OwnedFd, buffer: &mut [u8]) -> Read {
     match rustix::io::retry_on_intr(|| rustix::io::read(fd, &mut *buffer)) {
         Ok(0) => Read::End,
         Ok(length) => {
-            // A pipe that gave less than was asked for is empty.
+            // A pipe that returned less than requested is empty.
             let full = length == buffer.len();
             Read::Some { length, full }
         }
         Err(rustix::io::Errno::AGAIN) => Read::Empty,
-        // A terminal that nobody has open any more is an error to read.
+        // Reading a terminal that is no longer open anywhere is an error.
         Err(_) => Read::End,
     }
 }

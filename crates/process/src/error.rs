@@ -13,13 +13,13 @@ pub enum StartError {
     /// No such program at that path or in `PATH`.
     #[error("program {program:?} was not found; give an absolute path or a name that is in `PATH`")]
     NotFound {
-        /// The program as it was asked for.
+        /// The requested program.
         program: OsString,
     },
-    /// The file exists, and this user may not execute it.
+    /// The file exists, but this user may not execute it.
     #[error("program {program:?} may not be executed; check its permissions (`chmod +x`)")]
     Permission {
-        /// The program as it was asked for.
+        /// The requested program.
         program: OsString,
     },
     /// The file exists but is not executable by the system.
@@ -27,21 +27,21 @@ pub enum StartError {
         "program {program:?} is not executable; it is a directory or lacks a `#!` line or a known format"
     )]
     NotExecutable {
-        /// The program as it was asked for.
+        /// The requested program.
         program: OsString,
     },
-    /// The file exists, and the interpreter that it names does not.
+    /// The file exists, but its interpreter does not.
     #[error(
         "the interpreter of program {program:?} was not found; check its `#!` line or its loader"
     )]
     Interpreter {
-        /// The program as it was asked for.
+        /// The requested program.
         program: OsString,
     },
     /// The working directory cannot be entered.
     #[error("working directory {path:?} cannot be entered; give an existing directory")]
     Cwd {
-        /// The directory as it was asked for.
+        /// The requested directory.
         path: PathBuf,
         #[source]
         source: io::Error,
@@ -57,13 +57,13 @@ pub enum StartError {
     /// Arguments and environment exceed the system's limit.
     #[error("the arguments and environment of {program:?} are too long; pass them through a file")]
     TooLong {
-        /// The program as it was asked for.
+        /// The requested program.
         program: OsString,
     },
     /// The zygote or shim was killed during the start.
     #[error("the process that was to start {program:?} was killed; start it again")]
     Interrupted {
-        /// The program as it was asked for.
+        /// The requested program.
         program: OsString,
     },
     /// This system cannot enforce parts of the sandbox, and the confinement
@@ -73,15 +73,15 @@ pub enum StartError {
         .missing.join("; from ")
     )]
     Unprotected {
-        /// The program as it was asked for.
+        /// The requested program.
         program: OsString,
-        /// The unprotected parts, a phrase each.
+        /// The unprotected parts, one phrase each.
         missing: Vec<String>,
     },
     /// Its sandbox could not be applied.
     #[error("the sandbox of program {program:?} could not be applied")]
     Confine {
-        /// The program as it was asked for.
+        /// The requested program.
         program: OsString,
         #[source]
         source: io::Error,
@@ -96,7 +96,7 @@ pub enum StartError {
     /// Another system error, such as a lack of descriptors or processes.
     #[error("program {program:?} could not be started")]
     System {
-        /// The program as it was asked for.
+        /// The requested program.
         program: OsString,
         #[source]
         source: io::Error,

@@ -17,7 +17,7 @@ impl Exit {
         *self == Self::Code(0)
     }
 
-    /// Reads a status as `waitpid` gives it.
+    /// Decodes a status of `waitpid`.
     pub fn from_wait_status(status: i32) -> Self {
         if libc::WIFEXITED(status) {
             Self::Code(libc::WEXITSTATUS(status))
@@ -42,14 +42,14 @@ pub struct Receipt {
 pub struct Survivor {
     /// Its process id.
     pub pid: u32,
-    /// Its short name, as the system knows it.
+    /// Its short name in the process table.
     pub name: String,
 }
 
 /// A signal for the process group of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
-    /// `SIGINT`, what Ctrl-C sends.
+    /// `SIGINT`, which Ctrl-C sends.
     Interrupt,
     /// `SIGQUIT`.
     Quit,
@@ -57,7 +57,7 @@ pub enum Signal {
     Terminate,
     /// `SIGHUP`.
     Hangup,
-    /// `SIGKILL`. [`Process::end`](crate::Process::end) reaches the whole tree, this only the group.
+    /// `SIGKILL`. It reaches only the group; [`Process::end`](crate::Process::end) reaches the whole tree.
     Kill,
     /// `SIGSTOP`.
     Stop,
@@ -70,7 +70,7 @@ pub enum Signal {
 }
 
 impl Signal {
-    /// The number the system uses.
+    /// The system's number of the signal.
     pub fn number(self) -> i32 {
         match self {
             Self::Interrupt => libc::SIGINT,

@@ -9,7 +9,7 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use crate::StartError;
 
-/// The search path without `PATH`.
+/// The search path if `PATH` is not set.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Resolves a program to an absolute path.
@@ -39,7 +39,7 @@ pub fn find_program(
         let path = cwd.join(folder).join(name);
         match probe(&path) {
             Probe::Good => return Ok(path),
-            // A directory on the way is no program; a file without the right is what the user meant.
+            // Skip directories. A file without permission is what the user meant.
             Probe::Denied => best = Probe::Denied,
             Probe::Missing | Probe::Unreachable | Probe::NoFile => {}
         }
@@ -80,7 +80,7 @@ enum Probe {
     Good,
     Missing,
     Denied,
-    /// A folder of the path may not be searched.
+    /// A directory of the path is not searchable.
     Unreachable,
     NoFile,
 }

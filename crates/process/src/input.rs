@@ -26,12 +26,12 @@ pub(crate) struct Input {
 struct InputState {
     pipe: Result<Arc<OwnedFd>, WriteError>,
     queue: VecDeque<u8>,
-    /// The pipe is closed when the queue is empty.
+    /// Whether the pipe is closed when the queue is empty.
     closing: bool,
-    /// The last write ended a line.
+    /// Whether the last write ended a line.
     at_line_start: bool,
     written: Option<Instant>,
-    /// The task that empties the queue.
+    /// The task that drains the queue.
     task: Option<Waker>,
 }
 
@@ -49,7 +49,7 @@ impl Input {
         }
     }
 
-    /// Takes all of `bytes` or none.
+    /// Accepts all of `bytes` or none.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), WriteError> {
         let mut state = self.state.lock();
         let pipe = state.pipe.clone()?;
@@ -83,7 +83,7 @@ impl Input {
         Ok(())
     }
 
-    /// Closes the pipe once everything was read from the queue.
+    /// Closes the pipe once the queue is empty.
     pub(crate) fn close(&self) {
         let mut state = self.state.lock();
         state.closing = true;
@@ -96,24 +96,24 @@ impl Input {
     /// Types the end of input at a terminal. The program may continue to read
     /// afterwards.
     pub(crate) fn type_end(&self, end: &EndOfInput) {
-        // Within a line, the first one only hands over what was typed of it.
+        // Within a line, the first one only passes on the typed part of it.
         let within_line = end.canonical && !self.state.lock().at_line_start;
         let bytes = [end.byte; 2];
         let _ = self.write(if within_line { &bytes } else { &bytes[..1] });
         self.state.lock().at_line_start = true;
     }
 
-    /// Whether something that was written waits in the queue.
+    /// Whether input is queued.
     pub(crate) fn is_queued(&self) -> bool {
         !self.state.lock().queue.is_empty()
     }
 
-    /// Nobody will write any more, and what waits is dropped.
+    /// Drops queued input, because nobody will write any more.
     pub(crate) fn abandon(&self) {
         self.state.lock().close(WriteError::Closed);
     }
 
-    /// The program is gone.
+    /// Handles the end of the program.
     pub(crate) fn exited(&self) {
         let mut state = self.state.lock();
         if !matches!(state.pipe, Err(WriteError::NoInput)) {
@@ -121,12 +121,12 @@ impl Input {
         }
     }
 
-    /// The program was given something to react to by other means, such as a signal.
+    /// Notes another event that the program may react to, such as a signal.
     pub(crate) fn touch(&self) {
         self.state.lock().written = Some(Instant::now());
     }
 
-    /// When the program was last given something to react to.
+    /// The time of the last event that the program may react to.
     pub(crate) fn written(&self) -> Option<Instant> {
         self.state.lock().written
     }
@@ -162,7 +162,7 @@ impl Flush {
             && !state.queue.is_empty()
         {
             if self.pipe.is_none() {
-                // A terminal is registered for reading already, and the executor takes a descriptor only once.
+                // A terminal is already registered for reading, and the executor accepts a descriptor only once.
                 self.pipe = register(Arc::clone(pipe), Interest::WRITABLE)
                     .or_else(|_| register(Arc::new(pipe.try_clone()?), Interest::WRITABLE))
                     .ok();
@@ -185,7 +185,7 @@ impl Flush {
             state.close(WriteError::Closed);
         }
         if state.queue.is_empty() {
-            // Memory and registration are given back: a program that did not read once may idle for days.
+            // Release memory and registration: a program that was slow to read once may idle for days.
             state.queue.shrink_to_fit();
             self.pipe = None;
         }

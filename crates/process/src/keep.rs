@@ -20,11 +20,11 @@ use crate::terminal::Tap;
 pub struct KeepOptions {
     /// The time for which it is held without an owner before its tree is ended.
     pub lease: Duration,
-    /// The folder of the holder's socket, and of its receipt. It must be the user's alone.
+    /// The directory of the holder's socket and receipt. Only the user may have access.
     pub folder: PathBuf,
     /// The name of those files, without their extensions `sock` and `receipt`.
     pub name: String,
-    /// The options of the output that the program writes to: its holder goes on with the log.
+    /// The options of the program's output. Its holder continues the log.
     pub output: OutputOptions,
     /// A file by which others find the program. If it is missing when the owner
     /// dies, or is removed later, the tree is ended, because nobody could find
@@ -35,18 +35,18 @@ pub struct KeepOptions {
 /// The address of a kept program's holder. Its possession grants adoption.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldKey {
-    /// The folder of [`KeepOptions`].
+    /// The directory of [`KeepOptions`].
     pub folder: PathBuf,
     /// The name of [`KeepOptions`].
     pub name: String,
     /// A random number. For a program on another machine, the session of the
     /// link in which it was started.
     pub nonce: [u8; 16],
-    /// The program's place, if it runs on another machine.
+    /// Its location, if it runs on another machine.
     pub remote: Option<RemotePlace>,
 }
 
-/// The place of a program that runs on another machine.
+/// The location of a program on another machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemotePlace {
     /// The host's name.
@@ -58,9 +58,9 @@ pub struct RemotePlace {
 /// A kept program, as its holder describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldProgram {
-    /// The program's process.
+    /// The program's process id.
     pub program: u32,
-    /// The process that holds it.
+    /// The holder's process id.
     pub holder: u32,
     /// The program's exit, if it has exited.
     pub exit: Option<Exit>,
@@ -70,7 +70,7 @@ pub struct HeldProgram {
     pub left: Duration,
     /// The number of bytes that the holder has read: 0 while it has an owner.
     pub written: u64,
-    /// Its tree is being ended.
+    /// Whether its tree is being ended.
     pub ending: bool,
 }
 
@@ -148,15 +148,15 @@ impl AdoptOptions {
         }
     }
 
-    /// Sees everything that a program on a terminal writes from now on, see
+    /// Calls `tap` with all later output of a program on a terminal, see
     /// [`Command::terminal_with`](crate::Command::terminal_with).
     pub fn tap(mut self, tap: impl FnMut(&[u8]) -> Vec<u8> + Send + 'static) -> Self {
         self.tap = Some(Tap::new(tap));
         self
     }
 
-    /// Calls this with the output as it was when its last owner died, and the offset up to which it had been read,
-    /// before anything new is added.
+    /// Calls `rebuild` with the output at the death of its last owner and the offset up to which it had been read,
+    /// before new output is added.
     pub fn rebuild(mut self, rebuild: impl FnOnce(&Output, u64) + Send + 'static) -> Self {
         self.rebuild = Some(Box::new(rebuild));
         self
@@ -180,15 +180,15 @@ pub enum TakeOverError {
     Busy {
         /// The name of its key.
         name: String,
-        /// The process.
+        /// The owner's process id.
         owner: u32,
     },
-    /// Its holder does not accept this key, or speaks another version of the protocol.
+    /// Its holder rejects this key, or speaks another version of the protocol.
     #[error("the holder of the program `{name}` (version {version}) does not give it away")]
     Refused {
         /// The name of its key.
         name: String,
-        /// The version of the protocol that the holder speaks.
+        /// The protocol version of the holder.
         version: u8,
     },
     /// Its holder does not answer.
@@ -197,7 +197,7 @@ pub enum TakeOverError {
         /// The name of its key.
         name: String,
     },
-    /// The system does not allow it.
+    /// A system error.
     #[error("the program `{name}` cannot be adopted")]
     System {
         /// The name of its key.

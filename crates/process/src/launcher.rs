@@ -37,15 +37,15 @@ use windlass_sandbox::{Confinement, OnUnavailable, ResourceLimits, UnresolvedSan
 #[derive(Clone)]
 pub struct Launcher {
     inner: Arc<LauncherInner>,
-    /// Edits of the environment, before those of a command.
+    /// Changes to the environment, before those of a command.
     edits: Arc<[(OsString, Option<OsString>)]>,
     /// The sandbox of its programs.
     sandbox: Option<SandboxHandle>,
-    /// The sandbox of its programs on a host, which the host resolves.
+    /// The sandbox of its programs on a host. The host resolves it.
     unresolved: Option<Arc<UnresolvedSandbox>>,
     /// The limits of its programs.
     limits: Option<Arc<ResourceLimits>>,
-    /// The host that its programs run on, if that is not this machine.
+    /// The host of its programs; `None` for this machine.
     host: Option<Arc<dyn RemoteHost>>,
 }
 
@@ -54,7 +54,7 @@ type SandboxHandle = Arc<crate::linux::Sandbox>;
 #[cfg(not(target_os = "linux"))]
 type SandboxHandle = Arc<Confinement>;
 
-/// How a [`Launcher`] works.
+/// Options of a [`Launcher`].
 #[derive(Debug, Clone)]
 pub struct LauncherOptions {
     /// The environment of programs, before edits. Default: this process's own.
@@ -77,7 +77,7 @@ struct LauncherInner {
     environment: Vec<(OsString, OsString)>,
     #[cfg(target_os = "linux")]
     zygotes: Option<Arc<crate::linux::Zygotes>>,
-    /// Programs of equal confinements share a sandbox.
+    /// Shared by programs with equal confinements.
     #[cfg(target_os = "linux")]
     sandboxes: Mutex<Vec<Weak<crate::linux::Sandbox>>>,
     /// Sandboxes that outlive their launchers, most recently used last.
@@ -136,7 +136,7 @@ impl Launcher {
         }
     }
 
-    /// The host that its programs run on, if that is not this machine.
+    /// The host of its programs; `None` for this machine.
     pub fn host(&self) -> Option<&str> {
         self.host.as_ref().map(|host| host.name())
     }
@@ -430,7 +430,7 @@ impl Launcher {
         options: AdoptOptions,
     ) -> Result<Process, TakeOverError> {
         if let Some(log) = &options.output.log {
-            // All of the output comes again.
+            // All output is sent again.
             let _ = std::fs::remove_file(log);
         }
         let adoption = RemoteAdoption {
@@ -444,7 +444,7 @@ impl Launcher {
         host.adopt(adoption).await
     }
 
-    /// Prepares to keep the program beyond this process, if that was asked for and can be done.
+    /// Prepares to keep the program beyond this process, if requested and possible.
     #[cfg(target_os = "linux")]
     fn keeping(
         &self,
@@ -476,7 +476,7 @@ impl Launcher {
         }
     }
 
-    /// Prepares the sandbox of its programs, and sets the variables that belong to it.
+    /// Prepares the sandbox of its programs, and sets its variables.
     #[cfg(target_os = "linux")]
     async fn prepare_sandbox(
         &self,
@@ -566,7 +566,7 @@ impl Launcher {
     fn find(&self, command: &Command) -> Result<PathBuf, StartError> {
         let program = Path::new(&command.program);
         if program.is_absolute() {
-            // Executing it says what is wrong, if anything is.
+            // Executing it reports the error, if any.
             return Ok(program.to_owned());
         }
         let cwd = command.cwd.as_deref().unwrap_or(Path::new(""));
@@ -594,20 +594,20 @@ impl Launcher {
     }
 }
 
-/// The time between `SIGTERM` and `SIGKILL` for a program that was adopted, when its [`Process`] is dropped.
+/// The grace period of an adopted program when its [`Process`] is dropped.
 #[cfg(target_os = "linux")]
 const ADOPTED_GRACE: Duration = Duration::from_secs(2);
 
-/// A program that runs, and everything that is needed to follow it.
+/// A running program, and the resources to follow it.
 struct RunningProgram {
     pid: u32,
-    /// Before it was started or adopted.
+    /// The time before it was started or adopted.
     launched: Instant,
     hold: TreeControl,
     watch: TreeMonitor,
     streams: pipes::Ours,
     output: Output,
-    /// The output outlives the process.
+    /// Whether the output outlives the process.
     lasting_output: bool,
     errors: Option<Output>,
     tap: Option<Tap>,
@@ -619,7 +619,7 @@ struct RunningProgram {
 }
 
 impl RunningProgram {
-    /// Starts the task that reads it.
+    /// Starts its driver task.
     fn follow(mut self) -> io::Result<Process> {
         let input = Arc::new(Input::new(self.streams.stdin.take()));
         let terminal = self.streams.terminal.take().map(|opened| {

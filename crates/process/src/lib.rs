@@ -102,7 +102,7 @@ pub fn init() {
     linux::init();
 }
 
-/// Calls [`init`] before `main`, in a test program, whose `main` is the harness's.
+/// Calls [`init`] before `main`, for a test program, whose `main` belongs to the harness.
 #[cfg(target_os = "linux")]
 #[macro_export]
 macro_rules! init_before_main {
@@ -112,7 +112,8 @@ macro_rules! init_before_main {
             reason = "the linker's list of functions to call before `main`"
         )]
         #[used]
-        // SAFETY: the list holds functions of this type, called once, in the only thread, after the C library is ready.
+        // SAFETY: the section contains functions of this type, which are called once, on the only thread, after the C
+        // library is initialised.
         #[unsafe(link_section = ".init_array")]
         static BEFORE_MAIN: extern "C" fn() = {
             extern "C" fn before_main() {

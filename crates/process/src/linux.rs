@@ -1,10 +1,14 @@
-//! How programs are held together on Linux: a zygote, a shim per program, and lifelines.
+//! Holds process trees together on Linux, with a zygote, a shim per program, and lifelines.
 //!
-//! Start at [`start`]. In the runtime's process run `zygotes` (gets shims), `start` (sends the order), `link` (talks to
-//! a shim), `foreground` (what the programs of a terminal do), `guard` (what a dead zygote leaves), `sweep` (what a dead runtime left) and `sandbox` (prepares what confines programs, with `ruleset`, `filter`, `mounts`, `sightings`, `private` and `proxy`); in any process, `ancestry` (is it below a shim) and `peer`
-//! (is somebody who connects). In processes of their own run
-//! `zygote` and `shim`, with `end` for ending a tree, `enter` for starting a program that is confined, `namespaces` for making what it is confined in and `supervise` for its limits; `brand` is what they put on everything. The rest is for both. The page `docs/design/processes.md` tells
-//! the whole story.
+//! Start at [`start`]. `docs/design/processes.md` explains the whole design.
+//!
+//! - In the runtime's process: `zygotes` (provides shims), `start` (sends the start order), `link` (communicates with a
+//!   shim), `foreground` (inspects the programs of a terminal), `guard` (handles a dead zygote), `sweep` (cleans up after
+//!   a dead runtime), and `sandbox` (prepares confinements, with `ruleset`, `filter`, `mounts`, `sightings`, `private`
+//!   and `proxy`).
+//! - In any process: `ancestry` (whether it descends from a shim) and `peer` (whether a client does).
+//! - In separate processes: `zygote` and `shim`, with `end` (ends a tree), `enter` (starts a confined program),
+//!   `namespaces` (creates its namespaces) and `supervise` (enforces its limits). `brand` marks all of them.
 
 mod ancestry;
 mod brand;
@@ -79,8 +83,8 @@ pub(crate) fn init() {
     READY.store(true, Ordering::Release);
 }
 
-/// Keeps other processes of this user from reading this one's memory, environment and descriptors, and from attaching a
-/// debugger to it. It lasts until the next `execve`.
+/// Prevents other processes of this user from reading this one's memory, environment and descriptors, and from
+/// attaching a debugger. Lasts until the next `execve`.
 fn hide_from_tools() {
     use rustix::process::{DumpableBehavior, set_dumpable_behavior};
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);

@@ -1,4 +1,4 @@
-//! The agents, and what each needs to run without a network and a person.
+//! The agents, and the setup of each to run without a network or a user.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,60 +7,58 @@ use serde_json::{Value, json};
 
 /// An agent.
 pub(super) struct Agent {
-    /// The command line's name for it.
+    /// Its name on the command line.
     pub(super) name: &'static str,
     pub(super) title: &'static str,
     pub(super) package: Package,
     pub(super) setup: Setup,
-    /// What it puts before the name of a tool of ours.
+    /// The prefix that it adds to the names of our tools.
     pub(super) prefix: &'static str,
-    /// What a request holds that offers the model our tools; others are asides,
-    /// such as for a title.
+    /// A text in each request that offers our tools to the model. Other
+    /// requests are asides, such as for a title.
     pub(super) offers: &'static str,
-    /// It runs on a terminal, and its message is typed; otherwise its command
-    /// line holds the message.
+    /// Whether it runs on a terminal and its message is typed. Otherwise the
+    /// message is on its command line.
     pub(super) is_interactive: bool,
-    /// Points it at a model, and gives it the message and leave to use our
-    /// tools.
+    /// Configures its model, its message and the permission to use our tools.
     pub(super) prepare: fn(&mut Command, &Place) -> anyhow::Result<()>,
 }
 
-/// An agent's package of npm.
+/// An agent's npm package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Package {
     pub(super) name: &'static str,
     pub(super) program: Program,
 }
 
-/// Where a package has its program.
+/// The location of a package's program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Program {
     /// npm links it.
     Linked(&'static str),
-    /// A script of the package that needs no other package, which are
-    /// therefore not installed.
+    /// A self-contained script. The package's dependencies are not installed.
     Bundle(&'static str),
 }
 
-/// How an agent gets Windlass.
+/// How Windlass is added to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Setup {
     /// By `windlass mcp install`, under this name.
     Install(&'static str),
-    /// By hand, in [`Agent::prepare`].
+    /// Manually, in [`Agent::prepare`].
     Prepared,
 }
 
-/// Where an agent works.
+/// The directories and the model of an agent.
 pub(super) struct Place<'a> {
     pub(super) home: &'a Path,
     pub(super) project: &'a Path,
-    /// Its model.
+    /// The address of its model.
     pub(super) url: &'a str,
     pub(super) windlass: &'a Path,
 }
 
-/// A key that opens nothing.
+/// An invalid key.
 const KEY: &str = "no-key";
 pub(super) const MESSAGE: &str = "Use the tools.";
 
@@ -206,7 +204,7 @@ fn prepare_claude(command: &mut Command, place: &Place) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// As a person has it who has answered the questions of the first start.
+/// The state after a user has answered the questions of the first start.
 fn prepare_claude_interactive(command: &mut Command, place: &Place) -> anyhow::Result<()> {
     let file = place.home.join(".claude.json");
     let mut settings: Value = serde_json::from_str(&std::fs::read_to_string(&file)?)?;
@@ -239,7 +237,7 @@ fn prepare_codex(command: &mut Command, place: &Place) -> anyhow::Result<()> {
          name = \"scripted\"\nbase_url = \"{}/v1\"\nenv_key = \"SCRIPTED_KEY\"\nwire_api = \"responses\"\n",
         place.url
     );
-    // As a person would who lets it use the tools without asking.
+    // The setting of a user who lets it use the tools without asking.
     let approved = "default_tools_approval_mode = \"approve\"\n";
     std::fs::write(file, format!("{model}\n{servers}{approved}"))?;
     command
@@ -371,7 +369,7 @@ fn prepare_continue(command: &mut Command, place: &Place) -> anyhow::Result<()> 
         "models": [model],
         "mcpServers": [server],
     });
-    // JSON is YAML too.
+    // JSON is valid YAML.
     let file = place.home.join("config.yaml");
     std::fs::write(&file, config.to_string())?;
     command

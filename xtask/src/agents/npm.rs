@@ -1,4 +1,4 @@
-//! Agents from npm, by name, in a cache folder.
+//! Agents from npm, in a cache directory.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,9 @@ use anyhow::{Context, ensure};
 use super::agent::{Package, Program};
 use crate::packages;
 
-/// Where programs are that were installed.
+/// The paths of an installed agent.
 pub(super) struct Installed {
-    /// Everything of the agent lies below it.
+    /// Contains all files of the agent.
     pub(super) folder: PathBuf,
     pub(super) program: PathBuf,
 }
@@ -38,7 +38,7 @@ pub(super) fn provide(package: Package) -> anyhow::Result<Installed> {
     })
 }
 
-/// The number in what an agent says of its version.
+/// The version number in an agent's `--version` output.
 pub(super) fn version(program: &Path, node: &Path) -> anyhow::Result<String> {
     let home = folder()?.join("home");
     std::fs::create_dir_all(&home)?;
@@ -48,7 +48,7 @@ pub(super) fn version(program: &Path, node: &Path) -> anyhow::Result<String> {
         .env("HOME", home)
         .output()
         .with_context(|| format!("cannot run `{}`", program.display()))?;
-    // Some print it where others print their complaints.
+    // Some agents print it to stderr.
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said).into_owned();
     let mut words = said.split_whitespace().map(|word| word.trim_matches('.'));
@@ -57,7 +57,7 @@ pub(super) fn version(program: &Path, node: &Path) -> anyhow::Result<String> {
     Ok(number.unwrap_or("?").to_owned())
 }
 
-/// Where agents and their homes are kept.
+/// The directory of agents and their homes.
 pub(super) fn folder() -> anyhow::Result<PathBuf> {
     packages::folder("windlass-agents")
 }
@@ -71,7 +71,7 @@ fn install(folder: &Path, package: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Unpacks a package and makes its script a program.
+/// Unpacks a package and makes its script executable.
 fn unpack(folder: &Path, package: &str, script: &str) -> anyhow::Result<PathBuf> {
     let unpacked = folder.join("node_modules");
     std::fs::create_dir_all(&unpacked)
@@ -94,7 +94,7 @@ fn unpack(folder: &Path, package: &str, script: &str) -> anyhow::Result<PathBuf>
     Ok(program)
 }
 
-/// Runs npm, and gives what it printed.
+/// Runs npm, and returns its output.
 fn npm(folder: &Path, arguments: &[&str]) -> anyhow::Result<String> {
     let written = arguments.join(" ");
     println!("$ npm {written}");

@@ -1,9 +1,9 @@
-//! An agent that is killed and started again in the same project while a server
-//! of it is kept.
+//! An agent that is killed and started again in the same project while one of
+//! its servers is kept.
 //!
-//! Start at [`play`]. The first run of the agent spawns an HTTP server that is
-//! kept, and is killed. The server answers in the gap. The second run must be
-//! told of it, and reads and ends it by its old id.
+//! Start at [`play`]. The first run of the agent spawns a kept HTTP server, and
+//! is killed. The server keeps answering. The second run must be notified of
+//! it, and reads and ends it by its old id.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -17,30 +17,30 @@ use super::agent::Agent;
 use super::sitting::{LAST_WORDS, Verdict, results};
 use super::stage::{Model, Scenery, Stage};
 
-/// How long each step may take on a machine that has other work too.
+/// The time limit of each step, on a busy machine.
 const STEP: Duration = Duration::from_mins(2);
 const PAUSE: Duration = Duration::from_millis(50);
 const ID: &str = "dev";
-/// The server writes a line here when it is started.
+/// The server appends a line to this file when it starts.
 const STARTS: &str = "starts.txt";
 
 pub(super) fn scenery() -> Scenery {
     Scenery {
         name: "restart",
-        // The agent waits in a call until it is killed.
+        // The agent blocks in a call until it is killed.
         config: "[mcp]\nmax_block_secs = 300\n\
                  [conversation.tools.shell.spawn.lifecycle]\nkeepable_secs = 600\n"
             .to_owned(),
     }
 }
 
-/// Runs the agent twice and judges.
+/// Runs the agent twice and judges the results.
 pub(super) fn play(stage: &Stage<'_>) -> anyhow::Result<Verdict> {
     let port = free_port()?;
     let model = Model::start(stage, &script(stage.agent, port))?;
     let mut command = stage.prepare(&model)?;
     let mut first = stage.start(&mut command)?;
-    // The model is asked again once the spawn has been answered.
+    // The next request to the model shows that the spawn was answered.
     until("the spawn is answered", || {
         told(stage.agent, &model.requests())
             .iter()
@@ -95,7 +95,7 @@ pub(super) fn play(stage: &Stage<'_>) -> anyhow::Result<Verdict> {
     Ok(verdict)
 }
 
-/// Both runs of the agent, one after the other.
+/// The script of both runs of the agent.
 fn script(agent: &Agent, port: u16) -> Value {
     let shell = |arguments: Value| {
         let tool = format!("{}shell", agent.prefix);
@@ -116,7 +116,7 @@ fn script(agent: &Agent, port: u16) -> Value {
     json!({"turns": turns.into_iter().chain([aside]).collect::<Value>()})
 }
 
-/// The results of tools in the last of these requests that offers our tools.
+/// The tool results in the last of these requests that offers our tools.
 fn told(agent: &Agent, requests: &[Value]) -> Vec<String> {
     let mut requests = requests.iter().rev();
     let last = requests.find(|body| body.to_string().contains(agent.offers));

@@ -1,7 +1,6 @@
-//! What the model says, and what must come of it.
+//! The model's script, and the expected results.
 //!
-//! [`script`] is what the scripted model reads, [`judge`] holds what happened
-//! against it.
+//! [`script`] is the input of the scripted model; [`judge`] compares the results with it.
 
 use std::path::Path;
 
@@ -10,17 +9,17 @@ use serde_json::{Value, json};
 use super::agent::Agent;
 use super::stage::Scenery;
 
-/// What the model was told and what was left, judged.
+/// The judgement of a sitting.
 pub(super) struct Verdict {
-    /// What was as it must be.
+    /// Expectations that were met.
     pub(super) seen: Vec<&'static str>,
-    /// What differs from agent to agent, and may.
+    /// Results that may differ between agents.
     pub(super) notes: Vec<&'static str>,
     pub(super) faults: Vec<String>,
 }
 
 impl Verdict {
-    /// The verdict by these facts, each of which must hold.
+    /// A verdict from these facts, all of which must hold.
     pub(super) fn of(checks: impl IntoIterator<Item = (&'static str, bool)>) -> Self {
         let (seen, missing): (Vec<_>, Vec<_>) = checks.into_iter().partition(|(_, well)| *well);
         let fault = |(what, _)| format!("{what} is not as it must be");
@@ -32,12 +31,11 @@ impl Verdict {
     }
 }
 
-/// How the model ends its turn. One word, since a program that draws its screen
-/// may move the cursor over a space instead of writing it.
+/// The model's last message. One word, because a program that draws its screen may move the cursor over a space instead
+/// of writing it.
 pub(super) const LAST_WORDS: &str = "That-was-all.";
 
-/// After so long a call of a client that asks for no progress goes on as a
-/// handle.
+/// The time after which a call becomes a handle if the client requests no progress.
 const MAX_BLOCK_SECS: u64 = 8;
 
 pub(super) fn scenery() -> Scenery {
@@ -90,14 +88,14 @@ pub(super) fn script(agent: &Agent) -> Value {
     json!({"turns": turns.into_iter().chain([aside]).collect::<Value>()})
 }
 
-/// What a sitting left behind.
+/// The observations of a sitting.
 pub(super) struct Trace<'a> {
     pub(super) project: &'a Path,
     /// The bodies of all requests to the model.
     pub(super) requests: &'a [Value],
-    /// What was still running after the agent had ended.
+    /// Processes that still ran after the agent had ended.
     pub(super) left: &'a [String],
-    /// What the agent said, and its exit code.
+    /// The agent's output and its exit code.
     pub(super) said: &'a str,
     pub(super) code: Option<i32>,
 }
@@ -189,8 +187,7 @@ fn notes(request: &str, went_on: bool, is_task: bool) -> Vec<&'static str> {
     vec![instructions, long_calls]
 }
 
-/// The results of tools in a request, as text, whatever its format. Text that
-/// the agent wrote as JSON again is read.
+/// The tool results in a request, as text, independent of its format. Text that the agent encoded as JSON is decoded.
 pub(super) fn results(body: &Value) -> Vec<String> {
     let results = raw_results(body).into_iter();
     let read = |result: String| result.replace(r"\\", r"\").replace(r#"\""#, r#"""#);

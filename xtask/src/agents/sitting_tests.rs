@@ -1,7 +1,7 @@
 use super::super::agent::ALL;
 use super::*;
 
-/// The results of a sitting that went well.
+/// The results of a successful sitting.
 const RESULTS: [&str; 7] = [
     "in time\n",
     r#"{"completed":[{"id":"one","state":"stopped","result":"alpha\n"},{"id":"two","state":"stopped","result":"beta\n"}],"pending":[]}"#,
@@ -12,7 +12,7 @@ const RESULTS: [&str; 7] = [
     r#"{"id":"shell-7","state":"running","note":"It still runs, as handle `shell-7`"}"#,
 ];
 
-/// A tool as agents show it to their model.
+/// A tool in the format of an agent's request.
 fn tool(agent: &Agent) -> Value {
     json!({
         "name": if agent.prefix.is_empty() { "await" } else { agent.offers },
@@ -34,7 +34,7 @@ fn faults(agent: &Agent, request: Value, files: &[(&str, &str)], left: &[String]
         code: Some(0),
     };
     let mut faults = judge(agent, &trace).faults;
-    // What was seen is told after them.
+    // The met expectations follow them.
     faults.truncate(faults.len().saturating_sub(3));
     faults
 }
@@ -94,7 +94,7 @@ fn what_did_not_happen_is_told() {
 fn a_result_that_costs_twice_is_told() {
     let agent = &ALL[3];
     let mut results = RESULTS.map(str::to_owned);
-    // An agent that hands over text and structured content, as JSON again.
+    // An agent that passes text and structured content on, encoded as JSON.
     let text = &results[1];
     results[1] = json!({"content": [{"text": text}], "structuredContent": text}).to_string();
     let messages = results.map(|result| json!({"role": "tool", "content": result}));

@@ -1,4 +1,4 @@
-//! A stage for one agent: its folders, its model, and nobody else.
+//! An isolated environment for one agent: its directories and its model.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -19,22 +19,21 @@ use super::sitting::{self, Trace, Verdict};
 use super::terminal::Terminal;
 use crate::packages;
 
-/// Every process of a sitting carries it in its environment, whoever started
-/// it.
+/// An environment variable that all processes of a sitting inherit.
 const MARKER: &str = "WINDLASS_AGENTS_SITTING";
-/// How long an agent may take on a machine that has other work too.
+/// The time limit of an agent, on a busy machine.
 const SITTING: Duration = Duration::from_mins(5);
-/// When nothing may be left of it any more.
+/// The time limit until all of its processes have ended.
 const LEAVING: Duration = Duration::from_secs(20);
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What the user's configuration says, and the name of the folder.
+/// The user's configuration, and the name of the directory.
 pub(super) struct Scenery {
     pub(super) name: &'static str,
     pub(super) config: String,
 }
 
-/// An agent that is set up.
+/// An agent with its environment.
 pub(super) struct Stage<'a> {
     pub(super) agent: &'a Agent,
     installed: &'a Installed,
@@ -44,7 +43,7 @@ pub(super) struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    /// Makes a new home and project, and sets Windlass up as a user does.
+    /// Creates a home and a project, and sets Windlass up as a user does.
     pub(super) fn set(
         agent: &'a Agent,
         installed: &'a Installed,
@@ -79,7 +78,7 @@ impl<'a> Stage<'a> {
         Ok(stage)
     }
 
-    /// Runs the agent to its end and judges.
+    /// Runs the agent to its end and judges the results.
     pub(super) fn play(&self) -> anyhow::Result<Verdict> {
         let model = Model::start(self, &sitting::script(self.agent))?;
         let project = self.project();
@@ -115,7 +114,7 @@ impl<'a> Stage<'a> {
         Ok(command)
     }
 
-    /// Starts an agent whose command line holds the message.
+    /// Starts an agent that gets the message on its command line.
     pub(super) fn start(&self, command: &mut Command) -> anyhow::Result<Child> {
         let log = File::create(self.said())?;
         command
@@ -126,8 +125,8 @@ impl<'a> Stage<'a> {
             .with_context(|| format!("cannot run `{}`", self.installed.program.display()))
     }
 
-    /// Runs an agent whose command line holds the message; gives what it said
-    /// and its exit code.
+    /// Runs an agent that gets the message on its command line; returns its
+    /// output and its exit code.
     pub(super) fn play_with_pipes(
         &self,
         mut command: Command,
@@ -138,8 +137,8 @@ impl<'a> Stage<'a> {
         Ok((String::from_utf8_lossy(&said).into_owned(), code))
     }
 
-    /// Runs an interactive agent; gives its last screen. It is ended rather
-    /// than left, and so counts as ended well.
+    /// Runs an interactive agent; returns its last screen. It is ended by us,
+    /// which counts as success.
     fn play_on_terminal(&self, command: &Command) -> anyhow::Result<(String, Option<i32>)> {
         let drive = self.command(&self.programs.windlass)?;
         let mut terminal = Terminal::start(drive, command)?;
@@ -148,19 +147,19 @@ impl<'a> Stage<'a> {
         Ok((screen, Some(0)))
     }
 
-    /// Kills every process of the agent itself at once; not Windlass, and none of
+    /// Kills all processes of the agent itself at once, but not Windlass and
     /// its tools.
     pub(super) fn kill_agent(&self) {
         for (pid, command) in self.running() {
             if self.is_agent(&command) {
-                // It may have gone by itself meanwhile.
+                // It may have ended meanwhile.
                 let _ = kill_process(pid, Signal::KILL);
             }
         }
     }
 
-    /// Whether something of Windlass or of the agent runs, apart from tools and
-    /// those who hold them.
+    /// Whether a process of Windlass or the agent runs, other than tools and
+    /// their holders.
     pub(super) fn is_attended(&self) -> bool {
         let windlass = self.programs.windlass.display().to_string();
         let mut running = self.running().into_iter();
@@ -183,7 +182,7 @@ impl<'a> Stage<'a> {
         self.folder.join("project")
     }
 
-    /// A program on this stage, with nothing of the user's around it.
+    /// A command in this environment, without the user's own settings.
     fn command(&self, program: &Path) -> anyhow::Result<Command> {
         let mut command = Command::new(program);
         command
@@ -197,8 +196,8 @@ impl<'a> Stage<'a> {
         Ok(command)
     }
 
-    /// Waits until nothing of the sitting runs any more. What does all the
-    /// same is told, and killed. Daemons of the agent itself do not count.
+    /// Waits until all processes of the sitting have ended. The remaining ones
+    /// are returned and killed. Daemons of the agent itself do not count.
     pub(super) fn clear(&self) -> Vec<String> {
         let is_foreign = |(_, command): &(Pid, String)| !self.is_agent(command);
         let start = Instant::now();
@@ -207,7 +206,7 @@ impl<'a> Stage<'a> {
         }
         let left = self.running();
         for (pid, _) in &left {
-            // It may have gone by itself meanwhile.
+            // It may have ended meanwhile.
             let _ = kill_process(*pid, Signal::KILL);
         }
         let left = left.into_iter().filter(is_foreign);
@@ -232,7 +231,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// How the agent ended, if it did in time.
+/// The exit status of the agent, if it ended in time.
 fn wait(mut child: Child) -> anyhow::Result<Option<ExitStatus>> {
     let start = Instant::now();
     while start.elapsed() < SITTING {
@@ -246,7 +245,7 @@ fn wait(mut child: Child) -> anyhow::Result<Option<ExitStatus>> {
     Ok(None)
 }
 
-/// The scripted model, and what it has been asked.
+/// The scripted model, and its requests.
 pub(super) struct Model {
     child: Child,
     url: String,
@@ -294,7 +293,7 @@ impl Model {
         requests.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Ends it, and gives the bodies of all requests.
+    /// Stops it, and returns the bodies of all requests.
     pub(super) fn stop(mut self) -> anyhow::Result<Vec<Value>> {
         self.child.kill()?;
         self.child.wait()?;

@@ -1,5 +1,5 @@
-//! An interactive agent on a terminal of ours: `windlass drive` runs it as a
-//! handle of the tool `shell`, and types the user's message into it.
+//! An interactive agent on our terminal: `windlass drive` runs it as a handle
+//! of the tool `shell`, and types the user's message into it.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use anyhow::{Context, bail, ensure};
 use serde_json::{Value, json};
 
-/// The handle that the agent is.
+/// The handle of the agent.
 const ID: &str = "agent";
 /// How long an agent may take to draw its first screen, and to answer.
 const START_SECS: u64 = 60;
@@ -45,18 +45,18 @@ impl Terminal {
         Ok(terminal)
     }
 
-    /// Types a message, and waits until `last` stands on the screen. Gives the
+    /// Types a message, and waits until `last` is on the screen. Returns the
     /// screen.
     pub(super) fn say(&mut self, message: &str, last: &str) -> anyhow::Result<String> {
         let typed = json!({"action": "apply", "id": ID, "input": message, "enter": false});
         self.call("shell", &typed)?;
-        // A line that came at once with its text would count as pasted.
+        // An agent would take text that arrives together with Enter as pasted.
         self.until(json!({"idle_secs": 0.5}), START_SECS)?;
         self.call(
             "shell",
             &json!({"action": "apply", "id": ID, "keys": ["enter"]}),
         )?;
-        // It may fail to come; whoever judges then sees the screen without it.
+        // On a timeout, the caller gets the screen without it.
         let answered = self.until(json!({"pattern": last}), ANSWER_SECS);
         let screen = json!({"action": "fetch", "id": ID, "view": "screen"});
         let screen = self.call("shell", &screen)?.to_string();
@@ -95,7 +95,7 @@ impl Terminal {
     }
 }
 
-/// A command as a shell reads it, and its environment.
+/// A command as a shell command line, and its environment.
 fn written(command: &Command) -> (String, Value) {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words = words.map(|word| format!("'{}'", word.to_string_lossy()));

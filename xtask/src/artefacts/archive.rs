@@ -1,4 +1,4 @@
-//! Archives and sums, the same from the same files.
+//! Reproducible archives and checksums.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -12,15 +12,15 @@ use sha2::{Digest, Sha256};
 use crate::artefacts::name_of;
 use crate::workspace;
 
-/// The file that lists the sum of every other artefact.
+/// The file with the checksums of all other artefacts.
 pub(super) const CHECKSUMS: &str = "SHA256SUMS";
 
-/// How hard to compress.
+/// The compression effort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PackingEffort {
-    /// As small as it gets.
+    /// The smallest result.
     Most,
-    /// As fast as it gets.
+    /// The fastest compression.
     Least,
 }
 
@@ -35,7 +35,7 @@ impl PackingEffort {
 
     fn xz(self) -> &'static str {
         match self {
-            // The filter knows how x86 programs jump; they get a tenth smaller.
+            // The filter for x86 jumps makes programs a tenth smaller.
             Self::Most if cfg!(target_arch = "x86_64") => "xz --x86 --lzma2=preset=9e",
             Self::Most => "xz -9e",
             Self::Least => "xz -1 -T0",
@@ -48,7 +48,7 @@ impl PackingEffort {
 pub(super) enum Compression {
     /// `.tar.xz`
     Xz,
-    /// `.tgz`, without the time of its making
+    /// `.tgz`, without a timestamp
     Gzip,
 }
 
@@ -64,7 +64,7 @@ pub(super) fn tar(
         Compression::Xz => effort.xz().to_owned(),
         Compression::Gzip => format!("gzip -n -{}", effort.level()),
     };
-    // The tar of macOS knows none of these options.
+    // The tar of macOS does not have these options.
     let program = if cfg!(target_os = "macos") {
         "gtar"
     } else {
@@ -84,7 +84,7 @@ pub(super) fn tar(
     run(&mut command)
 }
 
-/// The time of the commit, in seconds: that of all files in archives.
+/// The time of the commit, in seconds. All files in archives have it.
 pub(super) fn epoch() -> u64 {
     let said = std::env::var("SOURCE_DATE_EPOCH").ok();
     let said = said.or_else(|| {
@@ -97,12 +97,12 @@ pub(super) fn epoch() -> u64 {
         .unwrap_or(315_532_800)
 }
 
-/// Runs a program; what it printed is shown if it fails.
+/// Runs a program; prints its output if it fails.
 pub(super) fn run(command: &mut Command) -> anyhow::Result<()> {
     output(command).map(|_| ())
 }
 
-/// Runs a program and gives its stdout.
+/// Runs a program and returns its stdout.
 pub(super) fn output(command: &mut Command) -> anyhow::Result<String> {
     let said = shown(command);
     let output = command
@@ -125,7 +125,7 @@ fn shown(command: &Command) -> String {
         .join(" ")
 }
 
-/// Every file below a folder, in a stable order.
+/// Every file below a directory, in a stable order.
 pub(super) fn files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -145,7 +145,7 @@ pub(super) fn files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Writes the sums of all other files of `dist`.
+/// Writes the checksums of all other files of `dist`.
 pub(super) fn checksums(dist: &Path) -> anyhow::Result<()> {
     let list = dist.join(CHECKSUMS);
     let mut lines = String::new();
@@ -166,13 +166,13 @@ pub(super) fn sha256(file: &Path) -> anyhow::Result<String> {
     Ok(sum)
 }
 
-/// Writes a file and the folders above it.
+/// Writes a file, creating its parent directories.
 pub(super) fn write(path: &Path, bytes: impl AsRef<[u8]>) -> anyhow::Result<()> {
     make_parent(path)?;
     fs::write(path, bytes).with_context(|| format!("cannot write `{}`", path.display()))
 }
 
-/// Copies a file, with its permissions, and makes the folders above it.
+/// Copies a file with its permissions, creating the parent directories.
 pub(super) fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     make_parent(to)?;
     fs::copy(from, to)

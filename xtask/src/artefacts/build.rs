@@ -1,4 +1,4 @@
-//! The program itself.
+//! Builds the program.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,13 +9,13 @@ use crate::artefacts::archive::PackingEffort;
 use crate::artefacts::{dependencies, platform, skip};
 use crate::{packages, workspace};
 
-/// The oldest glibc that a `dist` build runs with.
+/// The oldest glibc that a `dist` build supports.
 pub(super) const OLDEST_GLIBC: &str = "2.28";
 
 /// A profile of the workspace's manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Profile {
-    /// Small, and linked for an old glibc: for users.
+    /// Small, and linked for an old glibc; for users.
     Dist,
     /// Quick to build, for this machine.
     Release,
@@ -25,9 +25,9 @@ pub(super) enum Profile {
 
 /// A program that was built.
 pub(super) struct BuiltProgram {
-    /// The file, with symbols where the profile keeps them.
+    /// The file, with symbols if the profile keeps them.
     pub(super) path: PathBuf,
-    /// How hard its packages are compressed.
+    /// The compression effort of its packages.
     pub(super) effort: PackingEffort,
 }
 
@@ -50,7 +50,7 @@ impl Profile {
         }
     }
 
-    /// The folder below `target` that cargo builds it in.
+    /// The directory below `target` in which cargo builds it.
     fn folder(self) -> &'static str {
         match self {
             Self::Dev => "debug",
@@ -81,7 +81,7 @@ pub(super) fn program(profile: Profile) -> anyhow::Result<BuiltProgram> {
     built(target.join(profile.folder()).join("windlass"), effort)
 }
 
-/// A program that was built before.
+/// An existing program.
 pub(super) fn there(path: PathBuf) -> anyhow::Result<BuiltProgram> {
     ensure!(path.is_file(), "there is no `{}`", path.display());
     Ok(BuiltProgram {
@@ -100,8 +100,8 @@ fn arguments(command: &str, profile: Profile) -> Vec<&str> {
     [&[command], &package[..], &[profile.name()]].concat()
 }
 
-/// The linker that knows every glibc, and its wrapper for cargo; both come
-/// prebuilt from `PyPI`.
+/// A linker that supports every glibc version, and its wrapper for cargo; both
+/// are prebuilt on `PyPI`.
 struct Zig {
     program: PathBuf,
     wrapper: PathBuf,
@@ -139,7 +139,7 @@ fn build_with_zig(zig: &Zig, triple: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Flags that keep this machine's folders out of the program.
+/// Flags that keep paths of this machine out of the program.
 fn remapped() -> String {
     let mut flags = vec![format!(
         "--remap-path-prefix={}=/windlass",

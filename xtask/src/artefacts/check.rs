@@ -1,9 +1,10 @@
-//! Installs every artefact of `dist/` into an empty place and uses it there.
+//! Installs every artefact of `dist/` into an empty directory and uses it
+//! there.
 //!
-//! Start at [`run`]. [`installs`] holds one function for each way to install;
-//! [`use_it`] is what a user does next. [`place`] is where it happens: a
-//! folder of its own, with the rest of the machine read-only where the system
-//! permits that. [`registry`] stands in for npm's and `PyPI`'s.
+//! Start at [`run`]. [`installs`] has one function per installation method;
+//! [`use_it`] then does what a user does. [`place`] is the environment: a
+//! temporary directory, with the rest of the machine read-only if the system
+//! permits that. [`registry`] replaces those of npm and `PyPI`.
 
 mod contents;
 mod installs;
@@ -19,7 +20,7 @@ use anyhow::{Context, bail};
 
 use crate::artefacts::{archive, name_of, npm, platform, stage};
 
-/// The artefacts for this machine. One that was not made is `None`.
+/// The artefacts for this machine. `None` if one was not built.
 struct Artefacts {
     dist: PathBuf,
     version: String,
@@ -29,11 +30,11 @@ struct Artefacts {
     npm: Option<[PathBuf; 2]>,
 }
 
-/// The outcome of a check that did not fail.
+/// The result of a check that did not fail.
 enum Checked {
-    /// All was well; a word on what was seen.
+    /// Passed, with a short comment.
     Well(String),
-    /// This machine cannot do it, and why.
+    /// This machine cannot run it; the text is the reason.
     Skipped(String),
 }
 
@@ -57,7 +58,7 @@ const CHECKS: &[(&str, CheckFunction)] = &[
     ("container image", installs::container),
 ];
 
-/// Checks all of them, and fails if one fails.
+/// Runs all checks; fails if one fails.
 pub(super) fn run(dist: &Path) -> anyhow::Result<()> {
     let artefacts = Artefacts::find(dist)?;
     println!();

@@ -22,7 +22,7 @@ const DESCRIPTION: &str = " An assistant's tool call is usually a blocking funct
  over.
 ";
 
-/// Makes the package, where the platform has one and `dpkg-deb` is there.
+/// Makes the package, if the platform has one and `dpkg-deb` is installed.
 pub(super) fn make(stage: &StagedFiles, dist: &Path) -> anyhow::Result<Option<PathBuf>> {
     let Some(architecture) = stage.platform.debian else {
         return Ok(None);
@@ -53,7 +53,7 @@ pub(super) fn make(stage: &StagedFiles, dist: &Path) -> anyhow::Result<Option<Pa
     Ok(Some(to))
 }
 
-/// Lays out the files as Debian wants them.
+/// Lays out the files as Debian requires.
 fn fill(stage: &StagedFiles, root: &Path) -> anyhow::Result<()> {
     let share = root.join("usr/share");
     archive::copy(&stage.binary, &root.join("usr/bin/windlass"))?;
@@ -72,7 +72,7 @@ fn fill(stage: &StagedFiles, root: &Path) -> anyhow::Result<()> {
     }
     if let Some(unit) = StagedFiles::unit() {
         let unit = fs::read_to_string(unit)?.replace("%h/.local/bin/windlass", "/usr/bin/windlass");
-        // A runtime works as its user, never as root.
+        // A runtime runs as its user, never as root.
         archive::write(&root.join("usr/lib/systemd/user/windlass.service"), unit)?;
     }
     let documents = share.join("doc/windlass");
@@ -116,14 +116,14 @@ fn control(stage: &StagedFiles, architecture: &str, root: &Path) -> anyhow::Resu
     Ok(text)
 }
 
-/// Who is responsible for the package.
+/// The maintainer of the package.
 const MAINTAINER: &str = "The Windlass developers <windlass@packages.invalid>";
 
 fn debian_version(stage: &StagedFiles) -> String {
     format!("{}-1", stage.version)
 }
 
-/// Debian's own changelog: this package is made from this version.
+/// Debian's own changelog, with one entry for this version.
 fn debian_changes(stage: &StagedFiles) -> anyhow::Result<String> {
     let mut date = Command::new("date");
     date.args(["--utc", "--rfc-email", "--date"]);
@@ -182,7 +182,8 @@ fn gzip(file: &Path) -> anyhow::Result<()> {
     archive::run(Command::new("gzip").args(["-n", &level]).arg(file))
 }
 
-/// Programs may be run, everything else read, whatever the umask was.
+/// Sets the modes independent of the umask: programs executable, everything
+/// else readable.
 fn set_modes(root: &Path) -> anyhow::Result<()> {
     let modes = "u=rwX,go=rX";
     archive::run(Command::new("chmod").args(["-R", modes]).arg(root))

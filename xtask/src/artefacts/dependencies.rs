@@ -1,4 +1,4 @@
-//! The packages that the program is made of.
+//! The dependencies of the program.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, PackageId, Targe
 use crate::artefacts::archive;
 use crate::workspace;
 
-/// The package that holds the program.
+/// The package of the program.
 const ROOT: &str = "windlass-cli";
 
 /// One package.
@@ -23,11 +23,12 @@ pub(super) struct Dependency {
     pub(super) licence: Option<String>,
     pub(super) description: Option<String>,
     pub(super) authors: Vec<String>,
-    /// The folder with its sources.
+    /// The directory with its sources.
     pub(super) folder: PathBuf,
-    /// Its code is in the program. Otherwise it only helped to build it.
+    /// Whether its code is in the program. Otherwise it was only used in the
+    /// build.
     pub(super) in_program: bool,
-    /// The packages it uses, by their place in [`Dependencies::packages`].
+    /// The packages it uses, as indices into [`Dependencies::packages`].
     pub(super) uses: Vec<usize>,
 }
 
@@ -35,7 +36,7 @@ pub(super) struct Dependency {
 #[derive(Debug, Clone)]
 pub(super) struct Dependencies {
     pub(super) packages: Vec<Dependency>,
-    /// The place of the program's own package.
+    /// The index of the program's own package.
     pub(super) root: usize,
 }
 
@@ -50,7 +51,7 @@ pub(super) fn target_folder() -> anyhow::Result<PathBuf> {
 }
 
 impl Dependencies {
-    /// Asks cargo for the packages of the program on this target.
+    /// Queries cargo for the packages of the program on this target.
     pub(super) fn read(triple: &str) -> anyhow::Result<Self> {
         let metadata = MetadataCommand::new()
             .current_dir(workspace::root())
@@ -60,8 +61,8 @@ impl Dependencies {
         Self::of(&metadata, &built(triple)?)
     }
 
-    /// `built` names the packages that the program's features bring; the
-    /// metadata knows those of the whole workspace.
+    /// `built` names the packages that the program's features need; the
+    /// metadata has those of the whole workspace.
     fn of(metadata: &Metadata, built: &HashSet<String>) -> anyhow::Result<Self> {
         let kinds = reachable(metadata)?;
         let mut ids: Vec<&PackageId> = kinds
@@ -114,7 +115,7 @@ impl Dependencies {
         Ok(Self { packages, root })
     }
 
-    /// The packages of others whose code is in the program.
+    /// Third-party packages whose code is in the program.
     pub(super) fn of_others(&self) -> impl Iterator<Item = &Dependency> {
         self.packages
             .iter()
@@ -126,8 +127,8 @@ fn is_used(kind: DependencyKind) -> bool {
     matches!(kind, DependencyKind::Normal | DependencyKind::Build)
 }
 
-/// The packages below the program, and whether each is part of it. A macro
-/// and all that it uses are not.
+/// The packages below the program, and whether each is part of it. A macro and
+/// its dependencies are not.
 fn reachable(metadata: &Metadata) -> anyhow::Result<BTreeMap<PackageId, bool>> {
     let nodes = &metadata.resolve.as_ref().context("no graph")?.nodes;
     let root = metadata
@@ -145,7 +146,7 @@ fn reachable(metadata: &Metadata) -> anyhow::Result<BTreeMap<PackageId, bool>> {
             .any(|target| target.kind.contains(&TargetKind::ProcMacro));
         let in_program = in_program && !is_macro;
         match found.get(&id) {
-            // Seen, and nothing new is to be said about what it uses.
+            // Already visited with the same or a stronger result.
             Some(known) if *known || !in_program => continue,
             _ => found.insert(id.clone(), in_program),
         };
@@ -175,7 +176,7 @@ fn built(triple: &str) -> anyhow::Result<HashSet<String>> {
     Ok(list.lines().filter_map(first_two).collect())
 }
 
-/// The registry's name from cargo's name of its index.
+/// The registry's name, from cargo's name of its index.
 fn registry(source: &str) -> String {
     let last = source.rsplit('/').next().unwrap_or(source);
     last.strip_suffix("-index").unwrap_or("registry").to_owned()

@@ -1,6 +1,6 @@
-//! The libraries that a program needs, read from its bytes.
+//! Reads the required libraries of a program from its bytes.
 
-/// The newest version of glibc that the program asks for.
+/// The newest version of glibc that the program requires.
 pub(super) fn glibc(program: &[u8]) -> Option<(u32, u32)> {
     const MARK: &[u8] = b"GLIBC_";
     let mut newest = None;
@@ -12,13 +12,13 @@ pub(super) fn glibc(program: &[u8]) -> Option<(u32, u32)> {
     newest
 }
 
-/// Whether the program asks for the shared library of this name.
+/// Whether the program requires the shared library of this name.
 pub(super) fn needs(program: &[u8], library: &str) -> bool {
     let name = [b"\0", library.as_bytes(), b"\0"].concat();
     program.windows(name.len()).any(|window| window == name)
 }
 
-/// Reads `2.28` or `2.2.5`, which a zero ends.
+/// Reads a version such as `2.28` or `2.2.5`, terminated by a zero byte.
 fn version(bytes: &[u8]) -> Option<(u32, u32)> {
     let end = bytes.iter().take(16).position(|byte| *byte == 0)?;
     let text = std::str::from_utf8(&bytes[..end]).ok()?;

@@ -1,4 +1,4 @@
-//! The licences of everything that the program is made of, in one text.
+//! Collects the licences of all parts of the program in one text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use anyhow::Context;
 
 use crate::artefacts::dependencies::{Dependencies, Dependency};
 
-/// Names of files that hold a licence or a notice, in lower case.
+/// Names of files that contain a licence or a notice, in lower case.
 const NAMES: [&str; 6] = [
     "licen",
     "copying",
@@ -70,7 +70,7 @@ fn credit(name: &str, package: &Dependency) -> String {
     }
 }
 
-/// The licences and notices in a package's folder.
+/// The licences and notices in a package's directory.
 fn texts_of(folder: &Path) -> anyhow::Result<Vec<String>> {
     let entries =
         fs::read_dir(folder).with_context(|| format!("cannot list `{}`", folder.display()))?;

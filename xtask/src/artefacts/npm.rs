@@ -1,8 +1,8 @@
 //! The npm packages: `windlass`, and one with the program for each platform.
 //!
 //! npm installs the platform's package through `optionalDependencies`; nothing
-//! is downloaded or run at installation. The package `windlass` holds the
-//! launcher, and the TypeScript library where the workspace has it.
+//! is downloaded or run at installation. The package `windlass` contains the
+//! launcher, and the TypeScript library if the workspace has it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,7 +57,8 @@ pub(super) fn platform(stage: &StagedFiles, dist: &Path) -> anyhow::Result<Optio
     Ok(Some(to))
 }
 
-/// Makes the package `windlass`, which uses the packages of these platforms.
+/// Makes the package `windlass`, which depends on the packages of these
+/// platforms.
 pub(super) fn meta(
     version: &str,
     platforms: &[&Platform],
@@ -89,14 +90,14 @@ pub(super) fn meta(
     Ok(Some(to))
 }
 
-/// The manifest of the library, with what a package that carries the program
-/// has besides.
+/// The manifest of the library, extended for a package that contains the
+/// program.
 fn manifest(
     mut base: Map<String, Value>,
     version: &str,
     platforms: &[&Platform],
 ) -> anyhow::Result<Value> {
-    // They serve those who work on the library.
+    // These are only for development of the library.
     for name in ["private", "scripts", "devDependencies"] {
         base.shift_remove(name);
     }
@@ -156,7 +157,7 @@ fn library(root: &Path) -> anyhow::Result<Option<PathBuf>> {
     Ok(Some(folder))
 }
 
-/// The files of a folder that Git knows, or would add.
+/// The files of a directory that are tracked by Git, or would be added.
 pub(super) fn tracked(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut git = Command::new("git");
     git.args(["ls-files", "--cached", "--others", "--exclude-standard"]);

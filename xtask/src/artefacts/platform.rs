@@ -1,8 +1,8 @@
-//! The machines that packages are made for.
+//! The platforms that packages are made for.
 
 use anyhow::Context;
 
-/// An operating system and a processor, by each packager's names.
+/// An operating system and a processor, with each packager's names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Platform {
     /// The suffix of the npm package.
@@ -11,9 +11,9 @@ pub(super) struct Platform {
     pub(super) os: &'static str,
     /// `cpu` of the npm package.
     pub(super) cpu: &'static str,
-    /// The target of Rust.
+    /// The Rust target.
     pub(super) triple: &'static str,
-    /// Debian's architecture, where there is one.
+    /// Debian's architecture, if there is one.
     pub(super) debian: Option<&'static str>,
     /// The processor in a wheel's tag.
     pub(super) wheel: &'static str,
@@ -42,7 +42,7 @@ pub(super) fn here() -> anyhow::Result<&'static Platform> {
         .with_context(|| format!("there are no packages for {os} on {cpu}"))
 }
 
-/// All but this one.
+/// All platforms but this one.
 pub(super) fn others(one: &Platform) -> impl Iterator<Item = &'static Platform> {
     ALL.iter().filter(move |platform| *platform != one)
 }

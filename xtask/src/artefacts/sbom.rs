@@ -1,4 +1,4 @@
-//! The list of dependencies, for scanners: as a `CycloneDX` file, and inside of
+//! The list of dependencies, for scanners: as a `CycloneDX` file, and inside
 //! the program in the format of `cargo auditable`.
 
 use std::fs;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::artefacts::archive;
 use crate::artefacts::dependencies::{Dependencies, Dependency};
 
-/// The section of the program that holds the list.
+/// The section of the program that contains the list.
 const SECTION: &str = ".dep-v0";
 
 /// The bill of materials, as `CycloneDX` 1.5.
@@ -56,7 +56,7 @@ fn component(package: &Dependency, kind: &str) -> Value {
         "scope": if package.in_program { "required" } else { "excluded" },
     });
     if let Some(licence) = &package.licence {
-        // An older way to write a choice, which SPDX does not know.
+        // An old notation for a choice, which is not SPDX.
         let expression = licence.replace('/', " OR ");
         component["licenses"] = json!([{"expression": expression}]);
     }
@@ -97,7 +97,7 @@ fn auditable(dependencies: &Dependencies) -> Value {
     json!({ "packages": packages })
 }
 
-/// Puts the list into the program. Needs `objcopy`.
+/// Embeds the list into the program. Needs `objcopy`.
 pub(super) fn embed(dependencies: &Dependencies, program: &Path) -> anyhow::Result<()> {
     let text = serde_json::to_vec(&auditable(dependencies))?;
     let mut packed = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
@@ -114,7 +114,7 @@ pub(super) fn embed(dependencies: &Dependencies, program: &Path) -> anyhow::Resu
     Ok(())
 }
 
-/// The list inside of a program.
+/// Extracts the list from a program.
 pub(super) fn extract(program: &Path) -> anyhow::Result<Value> {
     let folder = tempfile::tempdir()?;
     let section = folder.path().join("section");
@@ -122,7 +122,7 @@ pub(super) fn extract(program: &Path) -> anyhow::Result<Value> {
     command
         .arg(format!("--dump-section={SECTION}={}", section.display()))
         .arg(program)
-        // Without a second file the program itself would be written anew.
+        // Without a second file, `objcopy` would rewrite the program itself.
         .arg(folder.path().join("copy"));
     archive::run(&mut command)?;
     let packed = fs::read(&section).context("the program holds no list of its dependencies")?;

@@ -1,4 +1,4 @@
-//! A program of three packages, one of which only built it.
+//! A program of three packages, one of which is only a build dependency.
 
 use std::path::PathBuf;
 

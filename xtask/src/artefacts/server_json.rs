@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::workspace;
 
-/// The name of the server. The packages carry it as their mark.
+/// The name of the server. The packages contain it as proof of ownership.
 pub(super) fn name() -> anyhow::Result<String> {
     let path = workspace::root().join("server.json");
     let text = std::fs::read_to_string(path).context("cannot read `server.json`")?;
@@ -16,7 +16,7 @@ pub(super) fn name() -> anyhow::Result<String> {
     Ok(name.to_owned())
 }
 
-/// A README with the mark that `PyPI` packages need.
+/// A README with the marker that `PyPI` packages need.
 pub(super) fn marked(readme: &str) -> anyhow::Result<String> {
     let mark = format!("mcp-name: {}", name()?);
     if readme.contains(&mark) {

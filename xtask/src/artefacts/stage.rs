@@ -1,4 +1,4 @@
-//! The files that several packages hold, in `target/package`.
+//! Files that several packages contain, in `target/package`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,14 +14,13 @@ use crate::artefacts::platform::{self, Platform};
 use crate::artefacts::{elf, empty, licences, sbom, skip};
 use crate::workspace;
 
-/// One line about the program, as every package shows it.
+/// The one-line description in every package.
 pub(super) const SUMMARY: &str = "Tools that last, for any AI assistant";
 
-/// The text with the licences of all packages in the program.
+/// The file with the licences of all packages in the program.
 pub(super) const LICENCES: &str = "THIRD-PARTY-LICENSES.txt";
 
-/// The shells with completions: the argument of `windlass completions`, and
-/// the name by which the shell looks for the file.
+/// The shells with completions: the argument of `windlass completions`, and the file name that the shell expects.
 pub(super) const SHELLS: [(&str, &str); 3] = [
     ("bash", "windlass.bash"),
     ("zsh", "_windlass"),
@@ -30,13 +29,13 @@ pub(super) const SHELLS: [(&str, &str); 3] = [
 
 /// The program and the files around it.
 pub(super) struct StagedFiles {
-    /// The folder that packages are put together in.
+    /// The directory in which packages are assembled.
     pub(super) folder: PathBuf,
     /// The program, without symbols.
     pub(super) binary: PathBuf,
-    /// The folder of manual pages.
+    /// The directory of manual pages.
     pub(super) manual: PathBuf,
-    /// The folder of completions, one file for each of [`SHELLS`].
+    /// The directory of completions, one file for each of [`SHELLS`].
     pub(super) completions: PathBuf,
     pub(super) version: String,
     pub(super) platform: &'static Platform,
@@ -46,7 +45,7 @@ pub(super) struct StagedFiles {
 }
 
 impl StagedFiles {
-    /// Puts everything together.
+    /// Assembles everything.
     pub(super) fn make(program: &BuiltProgram) -> anyhow::Result<Self> {
         let folder = dependencies::target_folder()?.join("package-stage");
         empty(&folder)?;
@@ -77,12 +76,12 @@ impl StagedFiles {
         Ok(stage)
     }
 
-    /// Has the program write its manual and its completions.
+    /// Makes the program write its manual and its completions.
     fn write_pages(&self) -> anyhow::Result<()> {
         archive::run(Command::new(&self.binary).arg("man").arg(&self.manual))?;
         for (shell, file) in SHELLS {
             let mut command = Command::new("windlass");
-            // By its name: a script that names a path would work here alone.
+            // Run by name: a script that contains a path would only work here.
             command.args(["completions", shell]);
             let folders = std::env::var_os("PATH").unwrap_or_default();
             let folders = std::env::split_paths(&folders);
@@ -97,7 +96,7 @@ impl StagedFiles {
         Ok(())
     }
 
-    /// The name of the package without its ending, as in `windlass-0.1.0-linux-x64`.
+    /// The package's file name without its extension, as in `windlass-0.1.0-linux-x64`.
     pub(super) fn name(&self) -> String {
         format!("windlass-{}-{}", self.version, self.platform.npm)
     }
@@ -109,13 +108,13 @@ impl StagedFiles {
         Ok(Some(to))
     }
 
-    /// Copies our own licences and those of others.
+    /// Copies our own licences and the third-party ones.
     pub(super) fn copy_licences(&self, folder: &Path) -> anyhow::Result<()> {
         archive::copy(&self.folder.join(LICENCES), &folder.join(LICENCES))?;
         copy_own_licences(folder)
     }
 
-    /// The systemd unit, where the workspace has one.
+    /// The systemd unit, if the workspace has one.
     pub(super) fn unit() -> Option<PathBuf> {
         let unit = workspace::root().join("packaging/systemd/windlass.service");
         unit.is_file().then_some(unit)
@@ -130,8 +129,7 @@ pub(super) fn copy_own_licences(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The README of a package for a language: that of all packages, and that of
-/// the library where there is one.
+/// The README of a package for a language: the common one, and that of the library if there is one.
 pub(super) fn readme(library: &Path) -> anyhow::Result<String> {
     let common = fs::read_to_string(workspace::root().join("packaging/README.md"))?;
     let Ok(own) = fs::read_to_string(library.join("README.md")) else {

@@ -1,5 +1,5 @@
 //! The wheel: the program as a script of the environment, and the Python
-//! package where the workspace has it.
+//! package if the workspace has it.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -36,12 +36,12 @@ pub(super) fn make(stage: &StagedFiles, dist: &Path) -> anyhow::Result<Option<Pa
     Ok(Some(to))
 }
 
-/// The folder of the wheel's description.
+/// The wheel's `.dist-info` directory.
 fn info(version: &str) -> String {
     format!("windlass-{version}.dist-info")
 }
 
-/// The machines that the program runs on, by the names of wheels.
+/// The platform tag of the wheel.
 fn platform_tag(platform: &Platform, glibc: Option<(u32, u32)>) -> anyhow::Result<String> {
     let cpu = platform.wheel;
     match (platform.os, cpu) {
@@ -131,7 +131,7 @@ fn metadata(project: &Table, version: &str, readme: &str) -> String {
         lines.push(format!("License-File: {name}"));
     }
     for classifier in list(project, "classifiers") {
-        // The expression says it; both together are refused.
+        // The licence expression replaces it; both together are refused.
         if !classifier.starts_with("License ::") {
             lines.push(format!("Classifier: {classifier}"));
         }
@@ -159,7 +159,7 @@ fn metadata(project: &Table, version: &str, readme: &str) -> String {
     format!("{}\n\n{readme}", lines.join("\n"))
 }
 
-/// A requirement that holds for an extra alone.
+/// A requirement of an extra.
 fn with_extra(requirement: &str, extra: &str) -> String {
     match requirement.split_once(';') {
         Some((what, when)) => format!("{}; ({}) and extra == '{extra}'", what.trim(), when.trim()),
@@ -167,7 +167,7 @@ fn with_extra(requirement: &str, extra: &str) -> String {
     }
 }
 
-/// The archive, with the list of its files and their sums at the end.
+/// The archive, with the list of its files and their checksums at the end.
 fn packed(entries: Vec<WheelEntry>, info: &str, effort: PackingEffort) -> anyhow::Result<Vec<u8>> {
     let record = format!("{info}/RECORD");
     let mut lines = String::new();
@@ -175,7 +175,7 @@ fn packed(entries: Vec<WheelEntry>, info: &str, effort: PackingEffort) -> anyhow
     let options = SimpleFileOptions::default()
         .compression_method(zip::CompressionMethod::Deflated)
         .compression_level(Some(i64::from(effort.level())))
-        // Sources of the same commit give the same wheel.
+        // Reproducible: the same commit gives the same wheel.
         .last_modified_time(zip::DateTime::default());
     for entry in entries {
         let sum = URL_SAFE_NO_PAD.encode(Sha256::digest(&entry.bytes));

@@ -60,7 +60,7 @@ fn a_program_may_be_run_and_every_file_has_its_sum() {
     );
     let record = archive.by_name("windlass-1.dist-info/RECORD").unwrap();
     let record = std::io::read_to_string(record).unwrap();
-    // The sum of `abc` is in every book.
+    // The well-known checksum of `abc`.
     let sum = "sha256=ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0,3";
     assert_eq!(
         record,

@@ -1,16 +1,15 @@
-//! What schemars writes soundly but not as a reader or a code generator would
-//! want it, and how it is put right.
+//! Adjusts the valid output of schemars for readers and code generators.
 //!
-//! Each function but [`finish`] and [`tag`] looks at one schema, and is run
-//! on all of them, from the outermost in.
+//! Each function except [`finish`] and [`tag`] changes one schema. They are
+//! applied to all schemas, outermost first.
 
 use std::collections::HashMap;
 
 use schemars::Schema;
 use serde_json::{Map, Value, json};
 
-/// Puts a tagged union's tags into its members, and the keywords in an order
-/// that can be read.
+/// Moves a tagged union's tags into its members, and sorts the keywords for
+/// readers.
 pub(super) fn finish(name: &str, mut schema: Schema) -> Value {
     let object = schema.ensure_object();
     let mut uses = HashMap::new();
@@ -52,7 +51,7 @@ pub(super) fn tag(object: &mut Map<String, Value>, property: &str, schema: &Valu
 /// A definition, the property to add to it, and that property's schema.
 type Tag = (String, String, Value);
 
-/// How often each definition is referred to.
+/// Counts the references to each definition.
 fn count_references(value: &Value, uses: &mut HashMap<String, usize>) {
     match value {
         Value::Object(object) => {
@@ -73,9 +72,9 @@ fn referred(object: &Map<String, Value>) -> Option<&str> {
     object.get("$ref")?.as_str()?.strip_prefix("#/$defs/")
 }
 
-/// Takes the tags out of every union of `{"$ref", "properties": {tag}}`, so
-/// that its members are plain references. A definition that something else
-/// refers to has no tag there, and so its members stay.
+/// Removes the tags from every union of `{"$ref", "properties": {tag}}`, so
+/// that its members are plain references. If a definition is also referred to
+/// elsewhere, without a tag, the union is unchanged.
 fn take_tags(object: &mut Map<String, Value>, uses: &HashMap<String, usize>) -> Vec<Tag> {
     let mut tags = Vec::new();
     for (keyword, value) in object.iter_mut() {
@@ -102,8 +101,8 @@ fn take_tag(member: &mut Value, uses: &HashMap<String, usize>) -> Option<Tag> {
     Some(tag)
 }
 
-/// A description is what the first paragraph says; the rest is for readers
-/// of the Rust documentation.
+/// Reduces a description to its first paragraph; the rest is for readers of the
+/// Rust documentation.
 pub(super) fn first_paragraph(schema: &mut Schema) {
     if let Some(Value::String(description)) = schema.get_mut("description") {
         let paragraph = description.split("\n\n").next().unwrap_or_default();
@@ -111,8 +110,8 @@ pub(super) fn first_paragraph(schema: &mut Schema) {
     }
 }
 
-/// Leaves out the formats of numbers, which are no part of JSON Schema: strict
-/// validators refuse a schema that has one.
+/// Removes the formats of numbers, which are not part of JSON Schema: strict
+/// validators refuse them.
 pub(super) fn without_number_format(schema: &mut Schema) {
     let kind = schema.get("type").cloned().unwrap_or_default();
     let is_number = |kind: &Value| kind == "integer" || kind == "number";
@@ -125,7 +124,7 @@ pub(super) fn without_number_format(schema: &mut Schema) {
     }
 }
 
-/// A choice among strings is an `enum`, its words explained in the
+/// Turns a choice of strings into an `enum`, with the values explained in the
 /// description.
 pub(super) fn plain_enum(schema: &mut Schema) {
     let Some(choices) = schema.get("oneOf").and_then(Value::as_array) else {
@@ -157,7 +156,7 @@ pub(super) fn plain_enum(schema: &mut Schema) {
     object.insert("description".into(), json!(description));
 }
 
-/// What may be absent is absent, and never `null`.
+/// Removes `null` from optional fields: they are absent instead.
 pub(super) fn without_null(schema: &mut Schema) {
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|one| one != "null");

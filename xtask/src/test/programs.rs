@@ -1,6 +1,6 @@
-//! The programs that tests run, and how a machine comes by them.
+//! The programs that tests run, and their installation.
 //!
-//! [`provide`] does it all. A program that a new test needs is a line in
+//! Start at [`provide`]. A program that a new test needs is a line in
 //! [`NEEDED`].
 
 use std::env;
@@ -11,11 +11,10 @@ use std::process::Command;
 
 use anyhow::{Context, ensure};
 
-/// Names the variable that lists, with commas between, the programs without
-/// which the tests have to do.
+/// Names the variable with the comma-separated list of missing programs.
 pub(super) const SKIP: &str = "WINDLASS_SKIP";
 
-/// A program and the Debian package that holds it.
+/// A program and its Debian package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Needed {
     program: &'static str,
@@ -113,8 +112,8 @@ const NEEDED: &[Needed] = &[
     },
 ];
 
-/// Installs what is missing, if it can, and gives what is missing still. It
-/// says both.
+/// Installs missing programs if possible, and returns those that are still
+/// missing. Prints both.
 pub(super) fn provide() -> Vec<&'static str> {
     let path = env::var_os("PATH").unwrap_or_default();
     let missing = missing(&path);
@@ -135,7 +134,7 @@ pub(super) fn provide() -> Vec<&'static str> {
     still_missing.iter().map(|needed| needed.program).collect()
 }
 
-/// The needed programs that are in none of the folders of `path`.
+/// The needed programs that are not in `path`.
 fn missing(path: &OsStr) -> Vec<Needed> {
     NEEDED
         .iter()
@@ -153,7 +152,7 @@ fn is_executable(file: &Path) -> bool {
         .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
-/// Why nothing can be installed, if that is so.
+/// The reason why nothing can be installed, if any.
 fn obstacle(root: bool, path: &OsStr) -> Option<&'static str> {
     if !root {
         Some("only root can install it")
@@ -164,7 +163,7 @@ fn obstacle(root: bool, path: &OsStr) -> Option<&'static str> {
     }
 }
 
-/// The packages to install, each once.
+/// The packages to install, without duplicates.
 fn packages(missing: &[Needed]) -> Vec<&'static str> {
     let mut packages: Vec<_> = missing.iter().map(|needed| needed.package).collect();
     packages.sort_unstable();

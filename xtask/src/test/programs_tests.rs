@@ -1,8 +1,8 @@
-//! Made-up machines: a folder with some programs in it.
+//! Simulated machines: a directory with some programs.
 
 use super::*;
 
-/// The names of what is missing on a machine that has these programs.
+/// The programs that are missing on a machine with these.
 fn check(present: &[&str]) -> Vec<&'static str> {
     let machine = tempfile::tempdir().unwrap();
     for program in present {

@@ -1,30 +1,30 @@
-//! Counts tests from what `cargo test` prints.
+//! Counts tests from the output of `cargo test`.
 //!
-//! A test may itself run a test binary, and if it fails, what that printed is
-//! shown in its output. So not every result counts: only the one that fits
-//! the announcement before it.
+//! A test may itself run a test binary, and if it fails, its output includes
+//! that of the binary. So a result counts only if it matches the announcement
+//! before it.
 
 use std::fmt;
 
 /// The sum over all test binaries and doc tests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Tally {
-    /// Tests that ran and were right.
+    /// Tests that passed.
     pub(super) passed: usize,
-    /// Tests that ran and were not.
+    /// Tests that failed.
     pub(super) failed: usize,
     /// Tests that did not run.
     pub(super) skipped: usize,
-    /// The binary that is running.
+    /// The running binary.
     binary: Option<Binary>,
 }
 
-/// A test binary whose result has not been seen.
+/// A test binary without a result yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Binary {
-    /// How many tests it has announced.
+    /// The announced number of tests.
     tests: usize,
-    /// It has begun to show what its tests printed.
+    /// Whether it has begun to print the output of its tests.
     showing: bool,
 }
 
@@ -39,11 +39,11 @@ struct Counts {
 }
 
 impl Tally {
-    /// Takes the next line of the output.
+    /// Handles the next line of the output.
     pub(super) fn read(&mut self, line: &str) {
         if let Some(tests) = announced(line) {
-            // Among what a test printed this is another's; otherwise the
-            // binary before it has died without a result.
+            // In the output of a test, this is another binary; otherwise the
+            // binary before it died without a result.
             if !self.binary.is_some_and(|binary| binary.showing) {
                 self.binary = Some(Binary {
                     tests,
@@ -66,19 +66,19 @@ impl Tally {
         }
     }
 
-    /// One that the test harness counted as passed said that it was skipped.
+    /// Counts one test as skipped that the test harness counted as passed.
     pub(super) fn skip_one(&mut self) {
         self.passed = self.passed.saturating_sub(1);
         self.skipped += 1;
     }
 
-    /// At least one test ran.
+    /// Whether at least one test ran.
     pub(super) fn ran(self) -> bool {
         self.passed + self.failed > 0
     }
 }
 
-/// How many tests a line such as `running 3 tests` announces.
+/// The number in a line such as `running 3 tests`.
 fn announced(line: &str) -> Option<usize> {
     let rest = line.strip_prefix("running ")?;
     let number = rest
@@ -108,7 +108,7 @@ impl Counts {
         Some(read)
     }
 
-    /// How many tests the binary must have announced.
+    /// The number of tests that the binary must have announced.
     fn tests(self) -> usize {
         self.passed + self.failed + self.ignored + self.measured
     }

@@ -1,4 +1,4 @@
-//! Lines of `cargo test`, counted.
+//! Counts lines of `cargo test`.
 
 use super::*;
 

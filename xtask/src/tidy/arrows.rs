@@ -1,11 +1,11 @@
-//! Which crate may use which.
+//! Checks the dependencies between crates.
 //!
-//! [`ARROWS`] is the rule, [`check`] holds a graph against it. Crates of
-//! other people are no concern of this.
+//! [`ARROWS`] is the rule, and [`check`] compares a graph with it. Third-party
+//! crates are ignored.
 
 use cargo_metadata::{DependencyKind, Metadata};
 
-/// What each crate may use, by the names of their folders.
+/// The allowed dependencies of each crate, by directory.
 const ARROWS: &[(&str, &[&str])] = &[
     ("protocol", &[]),
     ("output", &[]),
@@ -63,31 +63,31 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("xtask", &["protocol"]),
 ];
 
-/// Programs, which nothing may use.
+/// Programs, on which nothing may depend.
 const TOPS: [&str; 5] = ["cli", "benches", "xtask", "example-tools", "embed-examples"];
 
-/// The crate that is there for tests alone.
+/// The crate that is only for tests.
 const TESTING: &str = "testing";
 
-/// One crate of the workspace and those of its fellows that it uses.
+/// A crate of the workspace and its dependencies in the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Node {
     /// The package's name.
     pub(super) package: String,
-    /// What it uses, by package name.
+    /// Its dependencies, by package name.
     pub(super) uses: Vec<(String, Use)>,
 }
 
-/// What a crate uses another for.
+/// The kind of a dependency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
-    /// To work, or to be built.
+    /// A normal or build dependency.
     Work,
-    /// To be tested.
+    /// A dev-dependency.
     Test,
 }
 
-/// The workspace's own graph.
+/// The dependency graph of the workspace.
 pub(super) fn read(metadata: &Metadata) -> Vec<Node> {
     let packages = metadata.workspace_packages();
     let ours = |name: &str| packages.iter().any(|package| package.name == name);
@@ -112,7 +112,7 @@ fn used_for(kind: DependencyKind) -> Use {
     }
 }
 
-/// Every arrow that should not be there, with what may be.
+/// Every forbidden dependency, with the allowed ones.
 pub(super) fn check(graph: &[Node]) -> Vec<String> {
     graph.iter().flat_map(check_node).collect()
 }
@@ -140,11 +140,11 @@ fn check_node(node: &Node) -> Vec<String> {
         .collect()
 }
 
-/// What one crate may use.
+/// The allowed dependencies of one crate.
 enum Rule {
-    /// Everything that is shipped.
+    /// All shipped crates.
     Shipped,
-    /// Everything but what nothing may use.
+    /// All crates that others may depend on.
     Everything,
     /// These.
     These(&'static [&'static str]),
@@ -198,7 +198,7 @@ fn quoted(names: &[&str]) -> String {
         .join(", ")
 }
 
-/// The folder of a package, which carries no prefix.
+/// The directory of a package, which has no prefix.
 fn folder(package: &str) -> &str {
     package.strip_prefix("windlass-").unwrap_or(package)
 }

@@ -1,9 +1,9 @@
-//! Made-up graphs, held against the rule.
+//! Checks example graphs.
 
 use super::*;
 
-/// Reads `from -> to, to; from -> to` (`~to` is a use in tests) and gives
-/// the faults, a line each.
+/// Parses `from -> to, to; from -> to` (`~to` is a dev-dependency) and returns
+/// the faults, one per line.
 fn check(graph: &str) -> String {
     let node = |line: &str| {
         let (from, uses) = line.split_once("->").expect("every line has an arrow");

@@ -1,11 +1,11 @@
-//! No file of a crate's integration tests is forgotten: a file that nobody
-//! names with `mod` is never compiled and so can never fail.
+//! Finds files of integration tests that no `mod` includes: they are never
+//! compiled and so can never fail.
 
 use std::path::Path;
 
 use anyhow::Context;
 
-/// Every file below `tests/it` of the crate in `folder` that is not named.
+/// Every file below `tests/it` of the crate in `folder` that is not included.
 pub(super) fn check(folder: &Path) -> anyhow::Result<Vec<String>> {
     let tests = folder.join("tests/it");
     if !tests.is_dir() {
@@ -16,7 +16,7 @@ pub(super) fn check(folder: &Path) -> anyhow::Result<Vec<String>> {
     Ok(faults)
 }
 
-/// `owner` is the file whose modules lie in `folder`.
+/// `owner` is the file whose modules are in `folder`.
 fn check_folder(folder: &Path, owner: &Path, faults: &mut Vec<String>) -> anyhow::Result<()> {
     let named = modules(owner)?;
     let mut entries = std::fs::read_dir(folder)
@@ -45,8 +45,8 @@ fn check_folder(folder: &Path, owner: &Path, faults: &mut Vec<String>) -> anyhow
     Ok(())
 }
 
-/// A folder is a module when it has a `mod.rs` or a file of its name beside
-/// it; any other holds data.
+/// A directory is a module if it has a `mod.rs` or a file of its name beside
+/// it; any other contains data.
 fn check_module_folder(
     path: &Path,
     owner: &Path,
@@ -72,7 +72,7 @@ fn check_module_folder(
     }
 }
 
-/// The names of the modules that a file keeps in other files.
+/// The names of the modules that a file declares in other files.
 fn modules(file: &Path) -> anyhow::Result<Vec<String>> {
     let text = std::fs::read_to_string(file)
         .with_context(|| format!("cannot read `{}`", super::shown(file)))?;

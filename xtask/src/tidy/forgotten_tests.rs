@@ -1,7 +1,7 @@
-//! Made-up test folders.
+//! Example test directories.
 
-/// Writes the files below `tests/it` and gives the faults, with paths from
-/// there on.
+/// Writes the files below `tests/it` and returns the faults, with paths
+/// relative to it.
 fn check(files: &[(&str, &str)]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let tests = folder.path().join("tests/it");

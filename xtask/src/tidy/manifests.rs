@@ -1,5 +1,5 @@
-//! Every dependency of a member comes from the workspace's manifest, so that
-//! a version is written once.
+//! Checks that every dependency of a member comes from the workspace's
+//! manifest, so that a version is written once.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use toml::{Table, Value};
 
 const KINDS: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
-/// Every dependency of this manifest that says a version of its own.
+/// Every dependency of this manifest with its own version.
 pub(super) fn check(manifest: &Path) -> anyhow::Result<Vec<String>> {
     let shown = super::shown(manifest);
     let text =

@@ -1,4 +1,4 @@
-//! Made-up manifests.
+//! Example manifests.
 
 use super::*;
 

@@ -1,10 +1,10 @@
-//! Counts that may only fall.
+//! Counts that may only decrease.
 //!
 //! Four habits are counted in `crates/*/src`, outside tests: see [`Habit`].
-//! `xtask/ratchet.toml` holds how many of each there are. A count above it is
-//! a fault, a count below it is told, and `cargo xtask tidy --tighten` writes
-//! the lower counts. What is new is found by counting the commit that last
-//! wrote the file.
+//! `xtask/ratchet.toml` contains the allowed counts. A higher count is a fault,
+//! a lower one is reported, and `cargo xtask tidy --tighten` writes the lower
+//! counts. New places are found by comparison with the commit that last changed
+//! the file.
 
 mod git;
 mod habits;
@@ -19,17 +19,17 @@ use crate::workspace;
 
 use habits::{Habit, Source, census};
 
-/// Places are listed up to this many; the rest is counted.
+/// The maximum number of listed places.
 const LISTED: usize = 20;
 
-/// The outcome of one comparison with the committed counts.
+/// The result of a comparison with the committed counts.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     /// One line per habit, with its count.
     pub(super) counts: Vec<String>,
-    /// Every count that has risen.
+    /// Every count that has increased.
     pub(super) faults: Vec<String>,
-    /// Every count that has fallen, so that the file should be tightened.
+    /// Every count that has decreased: the file should be tightened.
     pub(super) hints: Vec<String>,
 }
 
@@ -55,8 +55,8 @@ pub(super) fn check() -> anyhow::Result<Tally> {
     Ok(tally)
 }
 
-/// Lowers the committed counts to those of the workspace. No count is raised:
-/// a rise is an error and nothing is written.
+/// Lowers the committed counts to those of the workspace. If a count has
+/// increased, returns an error and writes nothing.
 pub(super) fn tighten() -> anyhow::Result<()> {
     let file = limits_file();
     let limits = read_limits(&file)?;

@@ -1,4 +1,4 @@
-//! Files and functions that have grown long. They are told, not forbidden.
+//! Reports long files and functions. They are allowed.
 
 use std::path::Path;
 
@@ -8,14 +8,13 @@ use syn::visit::{self, Visit};
 
 use crate::workspace;
 
-/// A file that is longer, its tests not counted, probably holds two ideas.
+/// A longer file, not counting tests, probably contains two ideas.
 const FILE_LINES: usize = 500;
 
-/// A function that is longer cannot be read at a glance.
+/// A longer function cannot be read at a glance.
 const FUNCTION_LINES: usize = 80;
 
-/// Every long file and long function of the crate in `folder`, tests left
-/// out.
+/// Every long file and long function of the crate in `folder`, without tests.
 pub(super) fn check(folder: &Path) -> anyhow::Result<Vec<String>> {
     let mut warnings = Vec::new();
     for path in workspace::rust_files(&folder.join("src"))? {
@@ -54,7 +53,7 @@ fn long_parts(text: &str) -> syn::Result<Vec<String>> {
     Ok(parts)
 }
 
-/// What a walk through a file finds. Test modules are not entered.
+/// Collects the findings of one file. Test modules are skipped.
 #[derive(Default)]
 struct Lengths {
     test_lines: usize,

@@ -1,4 +1,4 @@
-//! Made-up files of a given length.
+//! Example files of a given length.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! `cargo xtask test` on a machine that has only what the test puts there:
-//! its cargo and its apt-get are scripts.
+//! `cargo xtask test` on a simulated machine: its cargo and its apt-get are
+//! scripts.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,9 +12,9 @@ use tempfile::TempDir;
 const PASSED: &str = "echo 'running 4 tests'; echo 'test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s'";
 const FAILED: &str = "echo 'running 3 tests'; echo 'test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s'; exit 101";
 
-/// Python that finds no tests of the package.
+/// A Python that finds no tests of the package.
 const NO_TESTS: &str = "echo 'Ran 0 tests' >&2; echo OK >&2";
-/// The suites that such a machine cannot run: types, TypeScript and two adapters.
+/// The suites that this machine cannot run: types, TypeScript and two adapters.
 const SUITES: usize = 4;
 
 /// Everything that the tests need.
@@ -42,24 +42,24 @@ const PROGRAMS: [&str; 22] = [
     "ip",
     "nsenter",
 ];
-/// What is installed from elsewhere than Debian, and where.
+/// Programs that are not installed from Debian.
 const CLIENTS: [&str; 3] = ["mcp-node", "mcp-python", "page-driver"];
 const CLIENTS_FOLDER: &str = "cache/windlass-mcp-clients/bin";
-/// The folder of the NATS server.
+/// The directory of the NATS server.
 const NATS_FOLDER: &str = "cache/windlass-nats-2.15.1/bin";
-/// What says that they are those which are wanted, and how.
+/// Marks the installation of the clients as complete.
 const INSTALLED: &str = "cache/windlass-mcp-clients/installed";
 const WANTED: &str = concat!(
     include_str!("../../clients/npm"),
     include_str!("../../clients/pypi")
 );
 
-/// Held while a script is written and while a child is started: a child that
-/// another thread starts in between would hold the script open for writing,
-/// and such a file cannot be run.
+/// Locked while a script is written and while a child is started. A child that
+/// another thread starts meanwhile would keep the script open for writing, and
+/// such a file cannot be executed.
 static STARTING: Mutex<()> = Mutex::new(());
 
-/// A folder that is all of `PATH`.
+/// A directory that is the whole `PATH`.
 struct Machine(TempDir);
 
 impl Machine {
@@ -81,7 +81,7 @@ impl Machine {
         machine
     }
 
-    /// With everything that the tests need but these.
+    /// A machine with everything that the tests need except these.
     fn without(missing: &[&str]) -> Self {
         let mut programs = PROGRAMS.to_vec();
         programs.retain(|program| !missing.contains(program));
@@ -99,10 +99,10 @@ impl Machine {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// What `cargo xtask test` prints, and whether it was content, where
-    /// cargo does this.
+    /// The output of `cargo xtask test` with this cargo, and whether it
+    /// succeeded.
     fn check(&self, cargo: &str) -> (String, bool) {
-        // The folder that cargo builds into is asked of the real one.
+        // Only the real cargo knows the target directory.
         let path = std::env::var("PATH").unwrap();
         let real = env!("CARGO");
         let metadata = format!("[ \"$1\" != metadata ] || PATH='{path}' exec '{real}' \"$@\"");

@@ -1,4 +1,4 @@
-//! The chores as they are run, on made-up machines.
+//! Runs the commands on simulated machines.
 
 #![expect(
     clippy::disallowed_methods,

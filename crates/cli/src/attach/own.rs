@@ -1,4 +1,5 @@
-//! A handle of this very process in front, on a keyboard that is lent.
+//! Shows a handle of this process in the foreground, with the caller's
+//! keyboard.
 
 use std::time::Duration;
 
@@ -12,20 +13,20 @@ use crate::draw;
 use crate::print::shortened;
 use crate::prompt::KeyReader;
 
-/// The longest that a handle stays taken over without a key.
+/// How long a handle stays taken over without a key.
 const LEASE: Duration = Duration::from_hours(24);
 
-/// Whether the person can leave while the handle runs.
+/// Whether the user can leave while the handle runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Leaving {
     /// With Ctrl-].
     ByKey,
-    /// Every key is the program's.
+    /// Not at all: every key goes to the program.
     AtTheEnd,
 }
 
-/// Shows the terminal of a handle of this process until the person leaves it or
-/// it has stopped. Gives a sentence on how it ended.
+/// Shows the terminal of a handle of this process until the user leaves it or
+/// it has stopped. Returns a sentence on how it ended.
 pub(crate) async fn in_front(
     handle: &HandleRef,
     keyboard: &mut KeyReader,
@@ -44,7 +45,7 @@ pub(crate) async fn in_front(
     let left = stay(handle, keyboard, leaving, &lock).await;
     let shown = print_now(draw::LEAVE);
     drop(raw);
-    // It may be gone, which is fine.
+    // Fails if the handle is gone, which is fine.
     let _ = handle.resize(before.rows, before.cols);
     let _ = handle.unlock(&lock);
     shown?;
@@ -77,7 +78,7 @@ async fn stay(
                 let mut parts = bytes.split(|byte| *byte == DETACH && may_leave);
                 let typed = parts.next().unwrap_or_default();
                 if !typed.is_empty() {
-                    // A program that no longer reads is about to leave.
+                    // A program that no longer reads is about to exit.
                     let _ = handle.type_in(Keyboard::Bytes(typed.to_vec()), Some(lock)).await;
                 }
                 if typed.len() < bytes.len() {
@@ -96,14 +97,14 @@ async fn stay(
     }
 }
 
-/// The rows and columns that the handle's terminal has here.
+/// The size of the handle's terminal here.
 fn area(leaving: Leaving) -> (u16, u16) {
     let (rows, cols) = size();
     let bar = u16::from(leaving == Leaving::ByKey && rows > SMALL);
     (rows - bar, cols)
 }
 
-/// Draws the row that says how to leave.
+/// Draws the row that explains how to leave.
 fn bar(handle: &HandleRef, leaving: Leaving, rows: u16, cols: u16) -> String {
     if leaving == Leaving::AtTheEnd || size().0 == rows {
         return String::new();

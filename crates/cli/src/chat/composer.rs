@@ -14,21 +14,21 @@ use unicode_width::UnicodeWidthStr;
 use crate::prompt::KeyPress;
 use crate::screen::LiveCursor;
 
-/// The longest message, in bytes.
+/// The maximum length of a message, in bytes.
 const LONGEST: usize = 1 << 20;
-/// How many messages are remembered.
+/// The size of the history.
 const REMEMBERED: usize = 1000;
-/// The columns of the mark before the first line; the others are indented
-/// alike.
+/// The width of the mark before the first line. The other lines are indented by
+/// it.
 const MARK_WIDTH: usize = 2;
 
-/// A message and the history of those before it.
+/// A message being edited, with the history of earlier ones.
 pub(crate) struct Composer {
     buffer: LineBuffer,
     history: FileHistory,
-    /// The file of the history, where there is one.
+    /// The history file, if any.
     file: Option<PathBuf>,
-    /// The place in the history, and the message that was left for it.
+    /// The position in the history, and the draft to return to.
     browsed: Option<(usize, String)>,
 }
 
@@ -36,15 +36,15 @@ pub(crate) struct Composer {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Composed {
     Stay,
-    /// The message is to be sent.
+    /// Send the message.
     Sent(String),
-    /// The message is to be edited in the person's editor.
+    /// Edit the message in the user's editor.
     Editor,
     /// Ctrl-D without a message.
     End,
 }
 
-/// Nobody listens: there is no undo.
+/// Ignores changes: there is no undo.
 struct Unheard;
 
 impl DeleteListener for Unheard {
@@ -66,7 +66,7 @@ impl Composer {
             .unwrap_or_default();
         let mut history = FileHistory::with_config(&config);
         if let Some(file) = &file {
-            // The first message makes it.
+            // The file is created with the first message.
             let _ = history.load(file);
         }
         Self {
@@ -130,7 +130,7 @@ impl Composer {
     }
 
     fn insert(&mut self, text: &str) {
-        // What does not fit is left out as a whole.
+        // Text that does not fit is dropped entirely.
         let _ = self.buffer.yank(text, 1, &mut Unheard);
     }
 
@@ -155,7 +155,7 @@ impl Composer {
         }
     }
 
-    /// To the line above, in the same column; false on the first one.
+    /// Moves to the line above, in the same column; false on the first line.
     fn line_up(&mut self) -> bool {
         let (before, _) = self.text().split_at(self.buffer.pos());
         let Some(end) = before.rfind('\n') else {
@@ -168,7 +168,7 @@ impl Composer {
         true
     }
 
-    /// To the line below, in the same column; false on the last one.
+    /// Moves to the line below, in the same column; false on the last line.
     fn line_down(&mut self) -> bool {
         let (before, after) = self.text().split_at(self.buffer.pos());
         let Some(end) = after.find('\n') else {
@@ -183,7 +183,7 @@ impl Composer {
         true
     }
 
-    /// To the message before or after this one in the history.
+    /// Moves to the previous or next message in the history.
     fn browse(&mut self, direction: SearchDirection) {
         let count = self.history.len();
         let next = match (&self.browsed, direction) {
@@ -203,8 +203,7 @@ impl Composer {
         self.show(next, left);
     }
 
-    /// To the newest message before this one that holds the text which is
-    /// there.
+    /// Moves to the newest earlier message that contains the current text.
     fn search(&mut self) {
         let (from, left) = match self.browsed.take() {
             Some((at, left)) => (at.checked_sub(1), left),
@@ -227,8 +226,8 @@ impl Composer {
         self.browsed = Some((place, left));
     }
 
-    /// The message behind a mark, in lines of so many columns, at most so many of
-    /// them, and the cursor's place in them.
+    /// Lays out the message after a mark, in at most `rows` lines of this
+    /// width, with the position of the cursor.
     pub(crate) fn draw(
         &self,
         mark: char,
@@ -273,7 +272,7 @@ impl Composer {
                 _ => format!("{}{line}", " ".repeat(MARK_WIDTH)),
             })
             .collect();
-        // Around the cursor, where there are too many.
+        // Too many lines: show those around the cursor.
         let rows = rows.max(1);
         let first = (row + 1).saturating_sub(rows);
         let last = shown.len().min(first + rows);
@@ -287,7 +286,7 @@ impl Composer {
     }
 }
 
-/// A backslash before Enter goes on with the next line.
+/// Whether the text ends with a backslash, which continues it on the next line.
 fn ends_open(text: &str) -> bool {
     text.ends_with('\\') && !text.ends_with("\\\\")
 }

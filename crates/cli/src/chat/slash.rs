@@ -29,7 +29,7 @@ pub(super) enum Slash {
     Quit,
 }
 
-/// No command.
+/// An unknown command.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum SlashError {
     #[error("there is no command `{0}`; did you mean `{1}`?")]
@@ -40,7 +40,7 @@ pub(super) enum SlashError {
     NoHandle(String),
 }
 
-/// The commands with a line about each.
+/// The commands, with one line of help each.
 const HELP: [(&str, &str); 8] = [
     ("/ps", "the handles of this chat"),
     (
@@ -94,7 +94,7 @@ impl Slash {
     }
 }
 
-/// Carries out a command that looks at the session or ends a handle. Gives the
+/// Executes a command that inspects the session or ends a handle. Returns the
 /// lines to show.
 pub(super) async fn look(
     command: Slash,
@@ -182,7 +182,7 @@ fn tools(session: &Session, printer: Printer) -> Vec<String> {
     printer.lines(&listing)
 }
 
-/// The newest conversations of the project, this one aside.
+/// The newest conversations of the project, except this one.
 pub(super) async fn conversations(
     windlass: &Windlass,
     this: &SessionId,

@@ -14,7 +14,7 @@ use windlass_serve_mcp::{McpOptions, TaskPolicy};
 pub(crate) struct EffectiveValue {
     pub(crate) key: String,
     value: AbsentValue,
-    /// `None` of a default.
+    /// `None` for a default.
     pub(super) origin: Option<ValueOrigin>,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct EffectiveValue {
 pub(super) enum ValueOrigin {
     /// A file, a flag, or an assignment in a variable.
     Layer(SourceLocation),
-    /// A variable of its own.
+    /// A dedicated environment variable.
     Variable(&'static str),
 }
 
@@ -40,8 +40,8 @@ pub(crate) fn values_of(config: &Config) -> Vec<EffectiveValue> {
     };
     defaults.retain(|default| !is_set(&default.key));
     values.extend(defaults.into_iter().map(EffectiveValue::default));
-    // Variables of their own: the model's wins over the files, addresses of
-    // providers do not.
+    // Dedicated variables: that of the model overrides the files, those of
+    // provider addresses do not.
     if let Some(model) = windlass::variable("WINDLASS_MODEL").filter(|it| !it.is_empty()) {
         values.retain(|value| !matches!(value.key.as_str(), MODEL | "assistant.model.id"));
         values.push(EffectiveValue::variable(MODEL, model, "WINDLASS_MODEL"));
@@ -140,7 +140,7 @@ impl EffectiveValue {
         }
     }
 
-    /// The value as a list shows it.
+    /// The value in the format of a list.
     pub(crate) fn text(&self) -> String {
         match &self.value {
             AbsentValue::Fixed(value) => value.to_string(),
@@ -171,7 +171,7 @@ impl EffectiveValue {
         }
     }
 
-    /// The kind of origin, for programs.
+    /// The kind of origin, for JSON output.
     pub(super) fn layer(&self, options: &LoadOptions) -> &'static str {
         let place = match &self.origin {
             None => return "default",
@@ -197,8 +197,8 @@ impl EffectiveValue {
     }
 }
 
-/// The value, unless it may be a secret: a header, or a variable that is named
-/// like one.
+/// The value, unless it may be a secret: a header, or a variable with a name
+/// that suggests one.
 fn hidden(value: &ConfigValue) -> Value {
     let parts: Vec<&str> = value.key.split('.').collect();
     let below = |table: &str| parts.iter().rev().skip(1).any(|part| *part == table);

@@ -58,7 +58,7 @@ fn kernel() -> Vec<Checked> {
     checks
 }
 
-/// The parts of a sandbox, each tried.
+/// Tests each part of a sandbox.
 async fn sandbox() -> Vec<Checked> {
     let launcher = match Launcher::new(LauncherOptions::default()) {
         Ok(launcher) => launcher,

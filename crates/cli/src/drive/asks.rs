@@ -42,7 +42,7 @@ pub(crate) async fn tell_requests(
     answered: AnsweredAsks,
 ) {
     while let Some(open) = watch.next().await {
-        // Nobody waits for a reply to what was withdrawn meanwhile.
+        // Skip a request that was withdrawn meanwhile.
         if !open.is_open() {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Carries out the lines of one driver.
+//! Executes the lines of one driver.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,19 +23,19 @@ use super::reads;
 use super::tools::DriverTools;
 use crate::exit;
 
-/// After the end of input, batches that came before are still answered as
-/// long as one is done within this time.
+/// After the end of input, earlier batches are still answered as long as one
+/// completes within this time.
 pub(super) const PATIENCE: Duration = Duration::from_secs(4);
-/// A turn's end waits this long for `await`s that came before it, which its
-/// end would end.
+/// The end of a turn waits this long for earlier `await` calls, which it would
+/// otherwise cut short.
 const TURN_PATIENCE: Duration = Duration::from_secs(2);
 
-/// One driver: its session, and the lines that are being answered.
+/// One driver: its session, and the lines in progress.
 pub(super) struct Drive {
     windlass: Arc<Windlass>,
     session: Session,
     output: LineOutput,
-    /// The driver is asked.
+    /// Set if questions go to the driver.
     inquiries: Option<Arc<Inquiries>>,
     answered: AnsweredAsks,
     batches: mpsc::UnboundedSender<(Batch, CancellationToken)>,
@@ -88,8 +88,8 @@ impl Drive {
         }
     }
 
-    /// Takes a line; whatever is wrong with it is answered with an error, and
-    /// nothing else changes.
+    /// Handles a line. An invalid line is answered with an error and has no
+    /// other effect.
     pub(super) fn take(&mut self, line: DriveLine) {
         self.line += 1;
         let taken = match line {
@@ -100,7 +100,7 @@ impl Drive {
             DriveLine::Bad(fault) => Err(fault),
         };
         if let Err(fault) = taken {
-            // Its sender waits for a reply of that id.
+            // The driver waits for a reply with that id.
             if let DriveFault::Line(LineError::Request { request, .. }) = &fault {
                 return self.reply(request.clone(), Err(fault));
             }
@@ -158,7 +158,7 @@ impl Drive {
         self.inquiries.as_deref().ok_or(DriveFault::NotAsking)
     }
 
-    /// Answers a request, now or once there is something to tell.
+    /// Answers a request, at once or when there is news.
     fn request(&mut self, id: String, request: DriverRequest) {
         let outcome = match request {
             DriverRequest::AddTool(tool) => self
@@ -166,7 +166,7 @@ impl Drive {
                 .add(&self.windlass, &self.session, tool)
                 .map(|()| DriverValue::Done {}),
             DriverRequest::Follow { after } => {
-                // The reply comes before the first event.
+                // The reply precedes the first event.
                 self.reply(id, Ok(DriverValue::Done {}));
                 self.following.begin(&self.session, &self.output, after);
                 return;
@@ -209,7 +209,7 @@ impl Drive {
             let answering = self.answering();
             tokio::spawn(async move { answering.answer(batch, cancel).await });
         } else {
-            // The receiver lives as long as this.
+            // The receiver lives as long as `self`.
             let _ = self.batches.send((batch, cancel));
         }
         Ok(())
@@ -225,8 +225,8 @@ impl Drive {
         }
     }
 
-    /// Ends the turn after the calls that came before it. Those that only wait
-    /// do not hold it up for long: the turn's end is what ends their waiting.
+    /// Ends the turn after the earlier calls. Calls that only wait delay it
+    /// only briefly, because the end of the turn ends them.
     fn end_turn(&self) {
         let session = self.session.clone();
         let output = self.output.clone();
@@ -240,8 +240,8 @@ impl Drive {
         });
     }
 
-    /// The input has ended: answers what is still being answered, within
-    /// reason. Gives an exit code when it had to be cut short.
+    /// Handles the end of input: completes calls in progress, within a time
+    /// limit. Returns an exit code if they were cut short.
     pub(super) async fn drain(&mut self, mut stop: impl Future<Output = u8> + Unpin) -> Option<u8> {
         let turn = self.turn.clone();
         let answered = async {
@@ -265,7 +265,7 @@ impl Drive {
     }
 }
 
-/// The parts of a driver that answer a batch.
+/// The state that is needed to answer a batch.
 struct Answering {
     session: Session,
     output: LineOutput,

@@ -8,34 +8,34 @@ use windlass_schema::UnknownDialect;
 /// nothing else changes.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DriveFault {
-    /// The line is longer than a line may be.
+    /// The line is too long.
     #[error("the line is longer than {} MiB; send less at once", .most >> 20)]
     TooLong {
-        /// The most bytes that a line may have.
+        /// The maximum length of a line, in bytes.
         most: usize,
     },
-    /// The line is not text.
+    /// The line is not UTF-8.
     #[error("the line is not UTF-8")]
     NotUtf8,
-    /// The line cannot be read.
+    /// The line cannot be parsed.
     #[error(transparent)]
     Line(#[from] LineError),
-    /// A reply came, and the driver is not the person.
+    /// A reply arrived, but the driver does not act as the user.
     #[error("nothing is asked without --ask")]
     NotAsking,
-    /// A batch of this name is not answered yet.
+    /// A batch of this name is in progress.
     #[error("batch `{0}` is not answered yet; give this one another name")]
     BatchTaken(String),
-    /// No such batch is under way.
+    /// No batch of this name is in progress.
     #[error("no batch `{0}` is being answered")]
     NoBatch(String),
-    /// The reply to a request is not wanted, or does not fit.
+    /// The reply to a request is not expected, or is invalid.
     #[error(transparent)]
     Reply(#[from] ReplyError),
-    /// No such question to the assistant is open.
+    /// No question with this id is open for the assistant.
     #[error("no question `{0}` is open")]
     NoQuestion(String),
-    /// The answer does not fit the question, which stays open.
+    /// The answer is invalid. The question stays open.
     #[error(transparent)]
     Answer(#[from] AnswerError),
     /// A handle cannot be read.
@@ -44,33 +44,33 @@ pub(crate) enum DriveFault {
     /// A handle has no screen.
     #[error("handle `{0}` has no terminal; read its output instead")]
     NoScreen(HandleId),
-    /// No such dialect is known.
+    /// The dialect is unknown.
     #[error(transparent)]
     Dialect(#[from] UnknownDialect),
     /// The driver's tool cannot be offered.
     #[error("{}", chain(.0))]
     Tool(Box<windlass::BuildError>),
-    /// The parameters of the driver's tool are no JSON Schema of an object.
+    /// The parameters of the driver's tool are not a JSON Schema of an object.
     #[error("the parameters of tool `{0}` must be a JSON Schema with `\"type\": \"object\"`")]
     NotObject(String),
-    /// No run of that name is under way.
+    /// No run of that name is in progress.
     #[error("no run `{0}` is under way; it has ended, or was aborted")]
     NoRun(String),
-    /// No such inquiry is open.
+    /// No inquiry with this id is open.
     #[error("no inquiry `{0}` is open")]
     NoInquiry(String),
-    /// A decision is about a handle that the inquiry does not name.
+    /// A decision names a handle that is not part of the inquiry.
     #[error("inquiry `{inquiry}` is not about `{handle}`; it is about {}", .handles.join(", "))]
     OtherHandle {
         inquiry: String,
-        /// The handle that was named.
+        /// The handle of the decision.
         handle: String,
-        /// The handles that could have been.
+        /// The handles of the inquiry.
         handles: Vec<String>,
     },
 }
 
-/// An error and its causes, in one line.
+/// Formats an error and its causes on one line.
 fn chain(error: &windlass::BuildError) -> String {
     let mut causes = vec![error.to_string()];
     let mut cause = std::error::Error::source(error);

@@ -1,4 +1,4 @@
-//! The events of the session, for a driver that follows them.
+//! Sends the events of the session to a driver that follows them.
 
 use parking_lot::Mutex;
 use tokio::task::AbortHandle;
@@ -8,15 +8,16 @@ use windlass_serve_http::streamed;
 
 use super::output::LineOutput;
 
-/// The task that tells events, if the driver follows them. Dropped, it ends.
+/// The task that sends events, if the driver follows them. Dropping this ends
+/// it.
 #[derive(Default)]
 pub(crate) struct Following(Mutex<Option<AbortHandle>>);
 
 impl Following {
-    /// Tells the events after that number, by default those to come.
+    /// Sends the events after that number; default: only new ones.
     pub(crate) fn begin(&self, session: &Session, output: &LineOutput, after: Option<u64>) {
         let last = session.journal().last();
-        // A number from the future would wait for it.
+        // Clamp a number from the future, which would wait for that event.
         let mut tail = session.journal().tail(after.unwrap_or(last).min(last));
         let (id, output) = (session.id().clone(), output.clone());
         let task = tokio::spawn(async move {
@@ -33,7 +34,7 @@ impl Following {
         self.replace(Some(task.abort_handle()));
     }
 
-    /// Tells no more events.
+    /// Stops sending events.
     pub(crate) fn end(&self) {
         self.replace(None);
     }

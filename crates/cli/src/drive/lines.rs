@@ -1,4 +1,5 @@
-//! Lines from the driver, never too long. A thread of its own reads stdin.
+//! Reads lines of limited length from the driver. A separate thread reads
+//! stdin.
 
 use std::io::{BufRead, BufReader, Read};
 
@@ -7,19 +8,19 @@ use tokio::sync::mpsc;
 
 use super::fault::DriveFault;
 
-/// The longest line that is taken.
+/// The maximum length of a line.
 const LONGEST: usize = 8 << 20;
-/// How many lines may wait to be taken.
+/// How many lines are read ahead.
 const AHEAD: usize = 64;
 
-/// A line, or its fault.
+/// A line, or its error.
 #[derive(Debug)]
 pub(crate) enum DriveLine {
     Text(String),
     Bad(DriveFault),
 }
 
-/// Reads stdin until its end, which closes the channel.
+/// Reads stdin to its end, which closes the channel.
 pub(crate) fn read_stdin() -> mpsc::Receiver<DriveLine> {
     let (sender, receiver) = mpsc::channel(AHEAD);
     std::thread::spawn(move || {
@@ -33,7 +34,7 @@ pub(crate) fn read_stdin() -> mpsc::Receiver<DriveLine> {
     receiver
 }
 
-/// Reads a connection until its end, which closes the channel.
+/// Reads a connection to its end, which closes the channel.
 pub(crate) fn read_connection(
     reader: impl AsyncRead + Unpin + Send + 'static,
 ) -> mpsc::Receiver<DriveLine> {
@@ -95,7 +96,7 @@ fn next(input: &mut impl BufRead) -> Option<DriveLine> {
     Some(DriveLine::of(bytes))
 }
 
-/// Skips the rest of a line; `None` when the input cannot be read.
+/// Skips the rest of a line; `None` if the input cannot be read.
 fn skip_line(input: &mut impl BufRead) -> Option<()> {
     loop {
         let buffer = input.fill_buf().ok()?;

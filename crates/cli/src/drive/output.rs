@@ -1,4 +1,4 @@
-//! Lines to the driver, whole and in order.
+//! Writes whole lines to the driver, in order.
 
 use std::io;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use windlass_protocol::DriveOutput;
 
 use crate::stdout;
 
-/// Events wait while so many bytes are on their way to a connection.
+/// Events wait while this many bytes are queued for a connection.
 const AHEAD: usize = 1 << 20;
 
 /// The destination of lines. Clones share it.
@@ -41,7 +41,7 @@ impl LineOutput {
         }
     }
 
-    /// Lines go to a connection, for as long as its peer takes them.
+    /// Writes lines to a connection, as long as its peer reads.
     pub(crate) fn connection(mut writer: impl AsyncWrite + Unpin + Send + 'static) -> Self {
         let (lines, mut queued) = mpsc::unbounded_channel::<Vec<u8>>();
         let queue = Queue {
@@ -84,7 +84,7 @@ impl LineOutput {
         line.push(b'\n');
         if let Some(queue) = &self.queue {
             queue.bytes.fetch_add(line.len(), Ordering::AcqRel);
-            // A peer that has gone is told by `closed`.
+            // `closed` reports a peer that is gone.
             let _ = queue.lines.send(line);
             return;
         }
@@ -97,7 +97,7 @@ impl LineOutput {
         }
     }
 
-    /// Resolves when there is room for an event. Replies are written at once.
+    /// Resolves when there is room for an event. Replies do not wait.
     pub(crate) async fn room(&self) {
         let Some(queue) = &self.queue else {
             return;

@@ -28,10 +28,10 @@ use crate::exit;
 pub(crate) const PATH: &str = "/api/v1/drive";
 /// The protocol that the connection is upgraded to.
 const PROTOCOL: &str = "windlass-drive";
-/// How many drivers there may be at once.
+/// The maximum number of drivers at once.
 const MOST: usize = 256;
 
-/// The drivers that are connected. Clones share them.
+/// The connected drivers. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Drivers {
     windlass: Arc<Windlass>,
@@ -48,14 +48,14 @@ impl Drivers {
         }
     }
 
-    /// The route, for a router that checks who asks.
+    /// The route, for a router that authenticates clients.
     pub(crate) fn router(&self) -> Router {
         Router::new()
             .route(PATH, get(upgrade))
             .with_state(self.clone())
     }
 
-    /// Resolves when every driver's session has ended, after `limit` at the latest. The token has been cancelled before.
+    /// Resolves when every driver's session has ended, or after `limit`. The token must be cancelled before.
     pub(crate) async fn closed(&self, limit: Duration) {
         self.connected.close();
         let _ = tokio::time::timeout(limit, self.connected.wait()).await;
@@ -82,7 +82,7 @@ impl Drivers {
 
 #[derive(Deserialize)]
 struct UpgradeQuery {
-    /// The driver is the person, as with `--ask`.
+    /// Whether the driver acts as the user, as with `--ask`.
     #[serde(default)]
     ask: bool,
 }

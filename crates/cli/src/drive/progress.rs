@@ -14,12 +14,11 @@ pub(crate) struct BatchProgress(Arc<watch::Sender<ProgressState>>);
 
 #[derive(Default)]
 struct ProgressState {
-    /// Batches that are not answered yet.
+    /// The number of batches in progress.
     batches: usize,
-    /// Batches and calls that are.
+    /// The number of answered batches and calls.
     answered: u64,
-    /// The calls of the batches that are being answered, by batch and call, and
-    /// whether they only wait.
+    /// The calls in progress, by batch and call id, and whether each only waits.
     calls: HashMap<(String, String), bool>,
 }
 
@@ -33,8 +32,8 @@ impl BatchProgress {
             while let Some((_, entry)) = tail.next().await {
                 if let SessionEvent::Replied { call, .. } = entry.event {
                     told.0.send_modify(|state| {
-                        // Calls of two batches may have one id. Then the other one is taken
-                        // for answered until its batch is.
+                        // Calls of two batches may have the same id. Then the other one counts as answered until its
+                        // batch is.
                         let mut ids = state.calls.keys();
                         if let Some(id) = ids.find(|(_, id)| **id == *call).cloned() {
                             state.calls.remove(&id);
@@ -47,12 +46,12 @@ impl BatchProgress {
         progress
     }
 
-    /// A batch has come in.
+    /// Counts a received batch.
     pub(crate) fn queue(&self) {
         self.0.send_modify(|state| state.batches += 1);
     }
 
-    /// Its turn has come.
+    /// Starts a batch.
     pub(crate) fn begin(&self, batch: &Batch) {
         self.0.send_modify(|state| {
             let calls = batch.calls.iter();
@@ -63,7 +62,7 @@ impl BatchProgress {
         });
     }
 
-    /// It is answered.
+    /// Marks a batch as answered.
     pub(crate) fn end(&self, batch: &str) {
         self.0.send_modify(|state| {
             state.calls.retain(|(of, _), _| of != batch);

@@ -11,7 +11,7 @@ use windlass_schema::{Dialect, render};
 
 use super::fault::DriveFault;
 
-/// The most bytes of output that one reply tells.
+/// The maximum number of bytes of output in one reply.
 const MOST: u64 = 256 << 10;
 
 pub(crate) fn session(session: &Session) -> DriverValue {
@@ -40,7 +40,7 @@ pub(crate) fn tools(session: &Session, dialect: Option<&str>) -> Result<DriverVa
     Ok(DriverValue::Tools(tools.collect()))
 }
 
-/// Reads a handle, once there is something to tell where the request waits for that.
+/// Reads a handle; waits for news if the request says so.
 pub(crate) async fn wait_for(
     session: &Session,
     request: DriverRequest,
@@ -78,7 +78,7 @@ async fn screen(
             () = handle.stopped() => {}
         }
     }
-    // Looked at first: a screen that is drawn before the end is told then.
+    // Checked first, so that a screen drawn before the end is included.
     let ended = handle.is_stopped();
     let screen = handle.screen(since);
     let screen = screen.ok_or_else(|| DriveFault::NoScreen(id.clone()))?;
@@ -92,7 +92,7 @@ async fn output(handle: HandleRef, from: u64, wait: bool, lines: bool) -> Output
         if wait {
             handle.written_past(seen).await;
         }
-        // Looked at first: all that was written before the end is told then.
+        // Checked first, so that all output before the end is included.
         let stopped = handle.is_stopped();
         let written = handle.written();
         let end = written.min(from.saturating_add(MOST)).max(from);
@@ -104,7 +104,7 @@ async fn output(handle: HandleRef, from: u64, wait: bool, lines: bool) -> Output
             (false, true) => whole_lines(&bytes),
             (false, false) => whole_characters(&bytes),
         };
-        // A line that is longer than a reply is told in parts.
+        // A line that is longer than a reply is split.
         let length = match length {
             0 if end - from == MOST => whole_characters(&bytes),
             length => length,
@@ -127,7 +127,7 @@ fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Lines without control sequences. A line that was redrawn is told as it stood at its end.
+/// Lines without control sequences. A redrawn line has its final text.
 fn plain(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -149,7 +149,7 @@ fn whole_lines(bytes: &[u8]) -> usize {
     newline.map_or(0, |at| at + 1)
 }
 
-/// How many bytes there are before a character that is not complete.
+/// The number of bytes before an incomplete character.
 fn whole_characters(bytes: &[u8]) -> usize {
     // A character has at most three bytes after its first.
     let tail = bytes.len().saturating_sub(4);

@@ -154,7 +154,7 @@ fn definition(tool: DriverTool) -> Result<ToolDefinition, DriveFault> {
     Ok(definition)
 }
 
-/// Starts a tool by telling the driver.
+/// Starts a tool by notifying the driver.
 struct DriverExecutor(Arc<DriverToolTable>);
 
 #[async_trait]
@@ -195,7 +195,7 @@ impl Executor for DriverExecutor {
 enum RunProgress {
     /// It was called or answered, and has not reported since.
     Works,
-    /// It goes on by itself.
+    /// It continues on its own.
     Goes,
     /// It waits for an answer.
     Asks,
@@ -220,7 +220,7 @@ impl RunState {
     }
 
     async fn reaches(&self, wanted: impl FnMut(&RunProgress) -> bool) {
-        // The sender lives as long as this.
+        // The sender lives as long as `self`.
         let _ = self.progress.subscribe().wait_for(wanted).await;
     }
 }
@@ -239,12 +239,12 @@ impl DriverRun {
         self.shared.tell(DriveEvent::ToolAbort { run });
     }
 
-    /// Takes no more reports. Tells whether some were still to come.
+    /// Accepts no more reports. Returns whether some were still expected.
     fn give_up(&self) -> bool {
         let mut runs = self.shared.runs.lock();
         let is_open = runs.remove(&self.name).is_some();
         if is_open {
-            // Under the lock of the runs, so that a report finds it in one or the other.
+            // Under the lock of the runs, so that a report finds it in one of the two.
             self.shared.given_up.lock().insert(self.name.clone());
         }
         is_open

@@ -1,9 +1,9 @@
 //! Examples of every command, shown below its help.
 
-/// Command lines of one command, each with a sentence on what it does.
+/// Example command lines of one command, each with an explanation.
 type Examples = &'static [(&'static str, &'static str)];
 
-/// The examples by command; at least two of each.
+/// The examples by command; at least two each.
 pub(super) const EXAMPLES: &[(&str, Examples)] = &[
     (
         "chat",

@@ -64,7 +64,7 @@ pub(crate) async fn run(global: &Global, args: &InstallArgs) -> anyhow::Result<E
     Ok(code)
 }
 
-/// Takes Windlass out of a client's config.
+/// Removes Windlass from a client's config.
 pub(crate) async fn uninstall(global: &Global, args: &UninstallArgs) -> anyhow::Result<ExitCode> {
     let around = Around::of_process(setup::load_options(global)?.cwd)?;
     let client = args.client;
@@ -187,8 +187,8 @@ impl ConfigChange<'_> {
             changed.declined = true;
             return Ok(changed);
         }
-        // The question may have stood for a while, and some clients write this
-        // file all the time.
+        // The file may have changed while the prompt was open: some clients
+        // write it often.
         if self.texts()?.0 != before {
             bail!(
                 "`{}` has changed meanwhile and was left alone; try again",
@@ -205,7 +205,7 @@ impl ConfigChange<'_> {
         Ok(changed)
     }
 
-    /// The config's text as it is, if there is one, and as it would be.
+    /// The current text of the config, if it exists, and the changed text.
     fn texts(&self) -> anyhow::Result<(Option<String>, String)> {
         let file = self.setting.file.display();
         let before = match std::fs::read_to_string(&self.setting.file) {
@@ -220,7 +220,7 @@ impl ConfigChange<'_> {
     }
 }
 
-/// Shows a change as a difference.
+/// Shows a change as a diff.
 fn show(printer: Printer, file: &Path, before: Option<&str>, after: &str) -> std::io::Result<()> {
     let name = file.display().to_string();
     let old = before.map_or("/dev/null", |_| name.as_str());
@@ -249,8 +249,9 @@ async fn agreed(file: &Path) -> anyhow::Result<bool> {
     Ok(prompt::ask(&agreement).await.unwrap_or(false))
 }
 
-/// The command by which a client starts this program: its name where that
-/// leads here and the client has the user's PATH, else its path.
+/// The command by which a client starts this program: its name if `PATH`
+/// resolves it to this program and the client has the user's `PATH`, otherwise
+/// its path.
 fn command_for(client: Client) -> anyhow::Result<String> {
     let own = own_path()?;
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -258,7 +259,7 @@ fn command_for(client: Client) -> anyhow::Result<String> {
     let found = found.into_iter().find(|file| file.is_file());
     let leads_here =
         found.is_some_and(|file| file.canonicalize().ok() == Path::new(&own).canonicalize().ok());
-    // Editors that are started from a desktop have a PATH of their own.
+    // Editors that are started from a desktop have their own `PATH`.
     Ok(if leads_here && client.has_users_path() {
         NAME.to_owned()
     } else {
@@ -275,7 +276,7 @@ fn own_path() -> anyhow::Result<String> {
             path.display()
         );
     }
-    // npx and uvx start programs from caches, which they empty when they like.
+    // npx and uvx start programs from caches, which they may empty at any time.
     for (folder, runner, install) in [
         ("_npx", "npx", "npm install --global windlass"),
         ("archive-v0", "uvx", "uv tool install windlass"),
@@ -314,7 +315,7 @@ fn found(around: &Around, scope: Scope) -> Vec<(Client, bool, PathBuf)> {
     rows.collect()
 }
 
-/// Tells which clients there are here, and which of them have Windlass.
+/// Lists the clients on this machine, and whether each has Windlass.
 fn list(global: &Global, around: &Around, scope: Scope) -> std::io::Result<()> {
     let rows = found(around, scope);
     let values = rows.iter().map(|(client, installed, file)| {

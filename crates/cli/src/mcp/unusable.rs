@@ -1,7 +1,8 @@
 //! The MCP server of a configuration that does not load.
 //!
-//! An agent shows its user little of a server that does not start, so this one
-//! starts and offers a single tool, which says what is wrong and where.
+//! Agents show their user little about a server that does not start. So this
+//! one starts and offers a single tool, which reports the errors and their
+//! locations.
 
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ pub(crate) fn server(global: &Global, error: &anyhow::Error) -> McpServer {
         first_line(error)
     ));
     definition.shape.one_shot = true;
-    // It only reports, so nobody need be asked.
+    // It only reports, so it needs no permission.
     definition.only_reads = true;
     definition.run = RunPolicy::starting(RunMode::Unattended);
     let (global, before) = (global.clone(), format!("{error:#}"));

@@ -9,14 +9,14 @@ use tokio::sync::broadcast;
 use windlass::mcp_client::{PassError, PassedRequest, ServerNews, UpstreamServer};
 use windlass_serve_mcp::{Upstream, UpstreamNews, UpstreamRequest};
 
-/// Several servers as one: lists are joined, and everything else is answered
-/// by the first server that can.
+/// Several servers as one: lists are joined, and other requests are answered by
+/// the first server that can.
 pub(super) struct Upstreams {
     servers: Vec<UpstreamServer>,
     news: broadcast::Sender<UpstreamNews>,
 }
 
-/// How many changes are kept for a listener that is slow.
+/// How many changes are buffered for a slow listener.
 const NEWS: usize = 256;
 
 impl Upstreams {
@@ -33,7 +33,7 @@ impl Upstreams {
                         Err(broadcast::error::RecvError::Lagged(_)) => continue,
                         Err(broadcast::error::RecvError::Closed) => return,
                     };
-                    // Nobody may listen.
+                    // There may be no listener.
                     let _ = news.send(told);
                 }
             });
@@ -65,7 +65,7 @@ impl Upstream for Upstreams {
             .map(|server| server.pass(request.clone()));
         let answers = join_all(asking).await;
         if is_list {
-            // A server that has none of them, or is not there, adds nothing.
+            // A server that has none of them, or is not running, adds nothing.
             let lists = answers.into_iter().flatten();
             let items = lists.filter_map(|list| match list {
                 Value::Array(items) => Some(items),
@@ -77,7 +77,7 @@ impl Upstream for Upstreams {
         for answer in answers {
             match answer {
                 Ok(answer) => return Ok(answer),
-                // One that knows the method says more than one that does not.
+                // Prefer the error of a server that knows the method.
                 Err(PassError::Refused { code, .. }) if code == ErrorCode::METHOD_NOT_FOUND.0 => {}
                 Err(PassError::Refused {
                     code,

@@ -1,7 +1,7 @@
-//! The output of the MCP server, of which it is known why it failed.
+//! The stdout of the MCP server, with its first write error.
 //!
-//! The protocol tells of a failed write only as its own error, in its own
-//! words. Here the system's is kept.
+//! The protocol library replaces a write error by its own. This keeps the
+//! system's error.
 
 use std::io;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ pub(super) struct WatchedStdout {
     failed: WriteFailure,
 }
 
-/// Why nothing more could be written, once that is so. Clones share it.
+/// The first write error, if any. Clones share it.
 #[derive(Clone, Default)]
 pub(super) struct WriteFailure(Arc<Mutex<Option<io::Error>>>);
 
@@ -29,7 +29,7 @@ impl WriteFailure {
 }
 
 impl WatchedStdout {
-    /// Notes its first error in `failed`.
+    /// Records its first error in `failed`.
     pub(super) fn new(failed: &WriteFailure) -> Self {
         Self {
             stdout: tokio::io::stdout(),
@@ -37,7 +37,7 @@ impl WatchedStdout {
         }
     }
 
-    /// Notes an error and gives one of the same kind.
+    /// Records an error and returns one of the same kind.
     fn noted<T>(&self, outcome: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         outcome.map_err(|error| {
             let kind = error.kind();

@@ -1,12 +1,12 @@
-//! The widths of a list's columns on a terminal. Pure.
+//! Computes the widths of a list's columns on a terminal. Pure functions.
 
 use super::ListColumn;
 
-/// Between two columns.
+/// The gap between two columns.
 const GAP: usize = 2;
 
-/// The width of each column, `None` for those that are left out. Without a
-/// terminal every column is as wide as its texts.
+/// The width of each column; `None` if it is left out. Without a terminal every
+/// column is as wide as its texts.
 pub(super) fn fit(
     columns: &[ListColumn],
     natural: &[usize],
@@ -16,7 +16,7 @@ pub(super) fn fit(
     let Some(room) = room else {
         return widths;
     };
-    // The fewest columns each can be shown in.
+    // The minimum width of each column.
     let least = |place: usize| columns[place].least.min(natural[place]);
     loop {
         let shown = widths.iter().enumerate();
@@ -37,7 +37,7 @@ pub(super) fn fit(
     widths
 }
 
-/// Takes the columns that are too wide together back, the widest first.
+/// Shortens columns until they fit, the widest first.
 fn cut(widths: &mut [Option<usize>], room: usize, least: impl Fn(usize) -> usize) {
     loop {
         let total: usize = widths.iter().flatten().map(|width| width + GAP).sum();
@@ -50,7 +50,7 @@ fn cut(widths: &mut [Option<usize>], room: usize, least: impl Fn(usize) -> usize
         let Some((place, width)) = wide.max_by_key(|(_, width)| *width) else {
             return;
         };
-        // One at a time, so that columns that are equally wide stay so.
+        // One at a time, so that equally wide columns stay equal.
         widths[place] = Some(width - 1);
     }
 }

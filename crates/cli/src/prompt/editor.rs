@@ -34,11 +34,11 @@ pub(crate) async fn edit(
         .env("TERM", std::env::var_os("TERM").unwrap_or_default())
         .terminal_with(size(), move |bytes| {
             let _ = sender.send(bytes.to_vec());
-            // The terminal that shows it answers.
+            // The terminal that displays it replies to queries.
             Vec::new()
         });
     let launcher = Launcher::new(LauncherOptions {
-        // It ends with its terminal, which ends with us.
+        // It ends with its terminal, which ends with this process.
         hold_trees: false,
         ..LauncherOptions::default()
     })?;
@@ -68,7 +68,7 @@ async fn relay(
             Some(bytes) = drawn.recv() => show(&bytes)?,
             exit = process.wait() => break exit,
             bytes = keyboard.bytes() => {
-                // An editor that no longer reads is about to leave.
+                // An editor that no longer reads is about to exit.
                 let _ = process.write(&bytes?);
             }
             Some(()) = resized.recv() => {
@@ -85,7 +85,8 @@ async fn relay(
     Ok(exit)
 }
 
-/// An editor that is to be seen. One that is taken away has not tidied up.
+/// Guard: a visible editor. If it is dropped early, the editor has not restored
+/// the terminal.
 struct Front {
     ended: bool,
 }

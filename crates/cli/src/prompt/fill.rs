@@ -1,4 +1,4 @@
-//! A form on the terminal, until it is filled in or taken away.
+//! Shows a form on the terminal, until it is completed or removed.
 
 use std::io;
 
@@ -74,7 +74,8 @@ impl Drawn {
         };
         let (columns, rows) = drawn.screen.size();
         let lines = wrapped(&drawn.head, columns.saturating_sub(1));
-        // What is too long to be seen whole is there to be scrolled to.
+        // A text that is too long for the terminal is printed, so that the user
+        // can scroll to it.
         if lines.len() + 8 > rows {
             drawn.screen.paint(&lines, &[]);
             drawn.head.clear();

@@ -20,7 +20,7 @@ pub(crate) trait PromptForm: Send {
     fn report(&self) -> String;
 }
 
-/// Lines, and the column of the cursor in the last one, if it is to be seen.
+/// Lines, and the cursor's column in the last one, if it is visible.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Drawing {
     pub(crate) lines: Vec<String>,
@@ -36,7 +36,7 @@ pub(crate) enum FormStep {
     Declined,
 }
 
-/// One of several.
+/// A choice of one option.
 pub(crate) struct Select {
     pub(crate) text: String,
     pub(crate) items: Vec<String>,
@@ -83,11 +83,11 @@ impl PromptForm for Select {
     }
 }
 
-/// One of several, each with a key of its own.
+/// A choice of one option by key.
 pub(crate) struct KeyChoice {
-    /// The keys, with a word on each.
+    /// The keys, with a label each.
     pub(crate) keys: Vec<(char, String)>,
-    /// The key that Enter stands for.
+    /// The key that Enter selects.
     pub(crate) preset: Option<char>,
     pub(crate) chosen: char,
     pub(crate) colour: bool,
@@ -190,7 +190,7 @@ pub(crate) struct TextInput {
     pub(crate) text: String,
     /// The answer for an empty line.
     pub(crate) preset: Option<String>,
-    /// The text is not shown.
+    /// Whether the text is hidden.
     pub(crate) secret: bool,
     pub(crate) line: LineEditor,
 }
@@ -218,7 +218,7 @@ impl TextInput {
         if let Some(preset) = &self.preset {
             label = format!("{label} [{preset}]");
         }
-        // A question that has its own end keeps it.
+        // A label that ends with punctuation keeps it.
         if !label.ends_with([':', '?']) {
             label.push(':');
         }
@@ -231,7 +231,7 @@ impl PromptForm for TextInput {
     fn draw(&self, columns: usize, _: usize) -> Drawing {
         let label = self.label();
         let mut lines = wrapped(&label, columns);
-        // What is typed has a line of its own where there is little room.
+        // If there is little room, the input gets its own line.
         if lines.len() > 1 || visible_width(&label) > columns / 2 {
             lines.push(String::new());
         }
@@ -271,7 +271,7 @@ impl PromptForm for TextInput {
     }
 }
 
-/// The text in lines of so many columns.
+/// Wraps the text to this width.
 pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
     let mut lines = Vec::new();

@@ -24,7 +24,7 @@ const CTRL_C: u8 = 3;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum KeyPress {
     Char(char),
-    /// Text that came at once.
+    /// Pasted text.
     Paste(String),
     Enter,
     Tab,
@@ -44,21 +44,21 @@ pub(crate) enum KeyPress {
     EraseAfter,
     /// Alt-Enter or Ctrl-J: a line break within a text.
     LineBreak,
-    /// Ctrl-O: shows the output of all calls, or no longer.
+    /// Ctrl-O: expands or collapses the output of all calls.
     Unfold,
-    /// Ctrl-G: the person's own editor.
+    /// Ctrl-G: opens the user's editor.
     Editor,
-    /// Ctrl-R: back to an earlier message that holds the text.
+    /// Ctrl-R: searches the history for the text.
     Search,
     /// Ctrl-D.
     EndOfInput,
     /// Ctrl-C.
     Interrupt,
-    /// The terminal is ours again after a stop.
+    /// The process continues in the foreground after a stop.
     Continued,
 }
 
-/// The keyboard of the terminal, until it is dropped.
+/// The keyboard of the terminal. Dropping this releases it.
 pub(crate) struct KeyReader {
     input: TypedBytes,
     mode: Mode,
@@ -67,7 +67,7 @@ pub(crate) struct KeyReader {
 }
 
 impl KeyReader {
-    /// Takes the keyboard of the terminal on stdin.
+    /// Opens the keyboard of the terminal on stdin.
     pub(crate) fn open() -> io::Result<Self> {
         let continued = signal(SignalKind::from_raw(SignalNumber::CONT.as_raw()))?;
         let input = io::stdin().as_fd().try_clone_to_owned()?;
@@ -80,13 +80,12 @@ impl KeyReader {
         })
     }
 
-    /// [`KeyReader::open`], unless another program has the terminal at the
-    /// moment.
+    /// [`KeyReader::open`], unless another program is in the foreground.
     pub(crate) fn open_in_foreground() -> Option<Self> {
         in_foreground(io::stdin()).then(Self::open)?.ok()
     }
 
-    /// The next key; an error if there will be none. Cancellation safe.
+    /// The next key; an error if there will be none. Cancel-safe.
     pub(crate) async fn next(&mut self) -> io::Result<KeyPress> {
         loop {
             if let Some(key) = self.typing.keys.pop_front() {
@@ -107,8 +106,8 @@ impl KeyReader {
         }
     }
 
-    /// The raw typed bytes, for a program in front. Keys that were read before
-    /// are dropped.
+    /// The raw typed bytes, for a program in the foreground. Keys that were
+    /// read before are dropped.
     pub(crate) async fn bytes(&mut self) -> io::Result<Vec<u8>> {
         self.typing.keys.clear();
         self.input.read().await
@@ -124,7 +123,7 @@ impl KeyReader {
 #[derive(Default)]
 struct KeyParser {
     parser: Parser,
-    /// The last byte may be the key Esc.
+    /// Whether the last byte may be the key Esc.
     at_escape: bool,
     keys: VecDeque<KeyPress>,
 }
@@ -132,7 +131,7 @@ struct KeyParser {
 impl KeyParser {
     fn take(&mut self, bytes: &[u8]) {
         for part in bytes.split_inclusive(|byte| *byte == CTRL_C) {
-            // It ends whatever was begun before it.
+            // Ctrl-C ends an incomplete sequence before it.
             if let Some(before) = part.strip_suffix(&[CTRL_C]) {
                 self.parser.parse(before, false);
                 self.collect();
@@ -213,7 +212,7 @@ fn meaning(event: KeyEvent) -> Option<KeyPress> {
     })
 }
 
-/// The terminal is this process's to use.
+/// Whether this process is in the foreground of the terminal.
 fn in_foreground(terminal: impl AsFd) -> bool {
     termios::tcgetpgrp(terminal).map_or(true, |group| group == getpgrp())
 }
@@ -240,7 +239,7 @@ impl Mode {
     }
 
     fn apply(&self, terminal: impl AsFd) -> io::Result<()> {
-        // What was typed ahead stays.
+        // Keeps type-ahead.
         Ok(termios::tcsetattr(
             terminal,
             OptionalActions::Now,
@@ -251,7 +250,7 @@ impl Mode {
 
 impl Drop for Mode {
     fn drop(&mut self) {
-        // Whoever has the terminal now has set it as they want it.
+        // Another process in the foreground has set its own mode.
         if in_foreground(&self.terminal) {
             let _ = termios::tcsetattr(&self.terminal, OptionalActions::Now, &self.before);
         }
@@ -263,7 +262,7 @@ trait KeyByKey {
 }
 
 impl KeyByKey for Termios {
-    /// No lines, no echo, and Ctrl-C is a key; Ctrl-Z still stops.
+    /// Disables line mode and echo, and makes Ctrl-C a key; Ctrl-Z still stops.
     fn key_by_key(&mut self) {
         self.local_modes
             .remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::IEXTEN);
@@ -275,7 +274,7 @@ impl KeyByKey for Termios {
     }
 }
 
-/// `_POSIX_VDISABLE`: no key does it.
+/// `_POSIX_VDISABLE`: disables a special character.
 const DISABLED: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! A line that is being edited. Pure.
+//! An editable line. Pure functions.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use super::keyboard::KeyPress;
 
-/// Text, and a place in it.
+/// Text with a cursor.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LineEditor {
     text: String,
@@ -18,7 +18,7 @@ impl LineEditor {
         &self.text
     }
 
-    /// Takes a key that edits; others change nothing.
+    /// Handles an editing key; ignores others.
     pub(crate) fn take(&mut self, key: KeyPress) {
         match key {
             KeyPress::Char(letter) => self.insert(letter.encode_utf8(&mut [0; 4])),
@@ -48,7 +48,7 @@ impl LineEditor {
         let (before, after) = self.text.split_at(self.cursor);
         let mut shown: Vec<String> = Vec::new();
         let mut width = 0;
-        // The place behind the last grapheme is the cursor's, too.
+        // The cursor may be after the last grapheme.
         for grapheme in before.graphemes(true).rev().map(mark) {
             if width + grapheme.width() > columns - 1 {
                 break;

@@ -9,27 +9,27 @@ use windlass_protocol::{
     Arguments, BatchReply, CallReply, PartState, ReplyContent, ToolCall, ToolPart, visible_line,
 };
 
-/// How many of the last lines are shown under a call that runs.
+/// How many of the last lines are shown under a running call.
 const UNDER: usize = 4;
-/// The most lines of a call that are shown when it is opened.
+/// The maximum number of lines of an expanded call.
 const OPENED: usize = 400;
-/// How many calls can be opened.
+/// How many calls can be expanded.
 const KEPT: usize = 100;
 
 /// The calls of a turn.
 #[derive(Default)]
 pub(super) struct ShownCalls {
     running: Vec<RunningCall>,
-    /// Those that are done, newest last, with their output.
+    /// Completed calls with their output, newest last.
     done: VecDeque<DoneCall>,
 }
 
 struct RunningCall {
     id: String,
     title: String,
-    /// When the tool began to run; not while it waits for permission.
+    /// When the tool started to run, excluding the wait for permission.
     began: Option<SystemTime>,
-    /// The time that a person took to answer it.
+    /// The time that the user took to answer it.
     asked: Duration,
     output: String,
 }
@@ -40,19 +40,19 @@ struct DoneCall {
     output: String,
 }
 
-/// A call that is done, in a line.
+/// The summary of a completed call.
 pub(super) struct CallEnd {
     pub(super) title: String,
     pub(super) took: String,
     pub(super) is_error: bool,
-    /// The lines of its output.
+    /// The number of lines of its output.
     pub(super) lines: usize,
 }
 
-/// A call that runs.
+/// A running call.
 pub(super) struct CallUnderWay<'a> {
     pub(super) title: &'a str,
-    /// The time since its tool began; `None` while it waits for permission.
+    /// The time since its tool started; `None` while it waits for permission.
     pub(super) took: Option<String>,
     pub(super) last_lines: Vec<String>,
 }
@@ -71,8 +71,8 @@ impl ShownCalls {
             .collect();
     }
 
-    /// A call has changed: it runs, perhaps with other arguments, and has
-    /// printed more. The time is that of the change, which may be seen later.
+    /// Handles a change of a call: its start, its arguments or its output. `at`
+    /// is the time of the change, which may be handled later.
     pub(super) fn note(&mut self, part: &ToolPart, at: SystemTime) {
         let mut running = self.running.iter_mut();
         let Some(call) = running.find(|call| call.id == part.call_id) else {
@@ -91,7 +91,7 @@ impl ShownCalls {
         }
     }
 
-    /// A person took this long to answer a request of a call.
+    /// Adds the time that the user took to answer a request of a call.
     pub(super) fn asked(&mut self, id: &str, took: Duration) {
         for call in self.running.iter_mut().filter(|call| call.id == id) {
             if call.began.is_some() {
@@ -104,7 +104,7 @@ impl ShownCalls {
         self.running.is_empty()
     }
 
-    /// A call is done, since this time.
+    /// Completes a call, at this time.
     pub(super) fn end(&mut self, id: &str, is_error: bool, at: SystemTime) -> Option<CallEnd> {
         let place = self.running.iter().position(|call| call.id == id)?;
         let call = self.running.remove(place);
@@ -125,7 +125,7 @@ impl ShownCalls {
         Some(end)
     }
 
-    /// The replies have come, and with them the whole output.
+    /// Handles the replies, which contain the whole output.
     pub(super) fn answered(&mut self, reply: &BatchReply) {
         for answer in &reply.replies {
             let mut done = self.done.iter_mut();
@@ -152,7 +152,7 @@ impl ShownCalls {
         })
     }
 
-    /// Every call that is done, with its output.
+    /// Every completed call, with its output.
     pub(super) fn opened(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for call in &self.done {
@@ -171,7 +171,7 @@ impl ShownCalls {
 }
 
 impl RunningCall {
-    /// How long its tool had run then.
+    /// How long its tool had run at that time.
     fn time(&self, then: SystemTime) -> Duration {
         let ran = self.began.and_then(|began| then.duration_since(began).ok());
         ran.unwrap_or_default().saturating_sub(self.asked)
@@ -193,7 +193,7 @@ fn open_lines(output: &str) -> Vec<String> {
     shown
 }
 
-/// The words of a reply for a person.
+/// The text of a reply for the user.
 fn text(reply: &CallReply) -> String {
     match &reply.content {
         ReplyContent::Handle(view) => {
@@ -205,7 +205,7 @@ fn text(reply: &CallReply) -> String {
     }
 }
 
-/// A call in a line: its tool and the telling part of its arguments.
+/// A call on one line: its tool and the significant argument.
 pub(super) fn title(tool: &str, arguments: &Arguments) -> String {
     let text = |key: &str| arguments.get(key).and_then(|value| value.as_str());
     let mut title = tool.to_owned();

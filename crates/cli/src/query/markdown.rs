@@ -14,8 +14,8 @@ const DIM: &str = "\x1b[2m";
 const CODE: &str = "\x1b[36m";
 const RESET: &str = "\x1b[0m";
 
-/// How many bytes of the text are blocks that nothing more can change: up to
-/// the last empty line that is not inside a fenced block.
+/// The number of bytes of complete blocks, which later text cannot change: up
+/// to the last empty line outside a fenced block.
 pub(crate) fn whole_blocks(text: &str) -> usize {
     let mut fence: Option<(char, usize)> = None;
     let mut whole = 0;
@@ -47,7 +47,7 @@ pub(crate) fn whole_blocks(text: &str) -> usize {
     whole
 }
 
-/// The text as lines of at most `width` columns, code and tables aside.
+/// The text as lines of at most `width` columns, except code and tables.
 pub(crate) fn render(text: &str, width: usize, colour: bool) -> Vec<String> {
     let mut writer = MarkdownWriter {
         lines: Vec::new(),
@@ -89,13 +89,13 @@ struct MarkdownWriter {
     styles: Vec<&'static str>,
     /// The prefixes of lines: for the next line, and for the following ones.
     prefixes: Vec<(String, String)>,
-    /// The next number of each list, none for bullets.
+    /// The next number of each list; `None` for bullets.
     lists: Vec<Option<u64>>,
     code: bool,
     pending_space: bool,
     link: Option<String>,
     table: Option<Vec<Vec<String>>>,
-    /// A block has ended, and the next begins after an empty line.
+    /// Whether an empty line precedes the next block.
     spaced: bool,
 }
 

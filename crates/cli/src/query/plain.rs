@@ -11,18 +11,17 @@ use super::show::{Show, Shows};
 use crate::prompt;
 use crate::stdout::{self, errln};
 
-/// How a turn is written down.
+/// The output format of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TurnFormat {
-    /// The assistant's text and nothing else.
+    /// Only the assistant's text.
     Text,
-    /// Everything, a JSON value per line.
+    /// All events, one JSON value per line.
     Json,
 }
 
-/// Writes a turn until there is no more of it, or until stdout takes nothing
-/// more. Questions go to the terminal even where the answer goes into a pipe.
-/// Gives the number of calls that were refused.
+/// Writes a turn to its end, or until stdout fails. Questions go to the
+/// terminal even if stdout is a pipe. Returns the number of refused calls.
 pub(crate) async fn run(
     form: TurnFormat,
     mut shows: Shows,
@@ -78,12 +77,13 @@ pub(crate) async fn run(
     }
 }
 
-/// A refusal in a line for the person, without its last words to the assistant.
+/// A refusal on one line for the user, without the instructions to the
+/// assistant.
 fn refusal(text: &str) -> String {
     visible_line(text.trim_end().trim_end_matches("; tell the user"))
 }
 
-/// Asks until it is answered, here or elsewhere, or the turn is over.
+/// Asks until the request is answered, here or elsewhere, or the turn ends.
 async fn ask(open: &OpenRequest, shows: &mut Shows) {
     while open.is_open() {
         tokio::select! {

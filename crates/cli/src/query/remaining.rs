@@ -11,7 +11,7 @@ use crate::ages;
 /// Handles that still run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct RemainingHandles {
-    /// Those that end with the session, each with its tool.
+    /// Handles that end with the session, each with its tool.
     pub(crate) ending: Vec<(HandleId, String)>,
     pub(crate) kept: Vec<LeasedHandle>,
 }
@@ -21,7 +21,7 @@ pub(crate) struct RemainingHandles {
 pub(crate) struct LeasedHandle {
     pub(crate) id: HandleId,
     pub(crate) tool: String,
-    /// The time for which it is held.
+    /// Its lease.
     pub(crate) lease: Duration,
 }
 
@@ -44,7 +44,7 @@ impl RemainingHandles {
         remaining
     }
 
-    /// Those that end with the session, as a person reads them.
+    /// The names of the handles that end with the session.
     pub(crate) fn ending_names(&self) -> String {
         let names = self.ending.iter();
         let names: Vec<String> = names.map(|(id, tool)| format!("{id} ({tool})")).collect();
@@ -52,7 +52,7 @@ impl RemainingHandles {
     }
 }
 
-/// Kept handles as a person reads them, each with its lease.
+/// The names of kept handles, each with its lease.
 pub(crate) fn leased_names(kept: &[LeasedHandle]) -> String {
     let names = kept.iter().map(|LeasedHandle { id, tool, lease }| {
         format!("{id} ({tool}) for {}", ages::length(*lease))

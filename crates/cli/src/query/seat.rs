@@ -1,27 +1,27 @@
-//! The person at the terminal: their keyboard, and the message that they write.
+//! The user at the terminal: their keyboard, and the message being written.
 
 use tokio::sync::mpsc;
 
 use crate::chat::composer::Composer;
 use crate::prompt::{Askable, KeyPress, KeyReader, NoAnswer};
 
-/// The person at the terminal.
+/// The user at the terminal.
 pub(crate) struct TerminalSeat {
-    /// Their keyboard. Without it, the terminal's is taken when something is asked.
+    /// Their keyboard. If `None`, it is opened for each prompt.
     pub(crate) keyboard: Option<KeyReader>,
-    /// Where each Ctrl-C goes.
+    /// Receives each Ctrl-C.
     pub(crate) interrupts: mpsc::UnboundedSender<()>,
     /// The next message, in a chat.
     pub(crate) writing: Option<MessageEditor>,
 }
 
-/// A message that is being written, and where it goes.
+/// A message being written, and its destination.
 pub(crate) struct MessageEditor {
     pub(crate) composer: Composer,
     pub(crate) messages: mpsc::UnboundedSender<Message>,
 }
 
-/// Something that a person at a chat wants.
+/// A user's input in a chat.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Message {
     Say(String),
@@ -29,7 +29,7 @@ pub(crate) enum Message {
 }
 
 impl TerminalSeat {
-    /// The next key; never, where there is no keyboard.
+    /// The next key; pending forever without a keyboard.
     pub(super) async fn next(&mut self) -> KeyPress {
         let key = match &mut self.keyboard {
             Some(keyboard) => keyboard.next().await,
@@ -37,17 +37,17 @@ impl TerminalSeat {
         };
         match key {
             Ok(key) => key,
-            // Its terminal has gone.
+            // The terminal is gone.
             Err(_) => std::future::pending().await,
         }
     }
 
     pub(super) fn interrupt(&self) {
-        // The turn is over when nobody hears it.
+        // Fails only after the end of the turn.
         let _ = self.interrupts.send(());
     }
 
-    /// Asks. Ctrl-C is the turn's to decide on, which then takes this away.
+    /// Asks. Ctrl-C goes to the turn, which then removes the prompt.
     pub(super) async fn ask<A: Askable>(&mut self, asking: &A) -> Option<A::Answer> {
         let mut own;
         let keyboard = if let Some(keyboard) = &mut self.keyboard {

@@ -58,7 +58,7 @@ pub(crate) struct Shower(mpsc::UnboundedSender<Show>);
 
 impl Shower {
     pub(crate) fn show(&self, show: Show) {
-        // Nobody looks any more when the turn is over.
+        // Fails only after the display has ended.
         let _ = self.0.send(show);
     }
 }
@@ -87,8 +87,7 @@ pub(crate) fn channel() -> (Shower, Shows) {
 }
 
 impl Shows {
-    /// The next; `None` when there is no more. Nothing is lost when this is
-    /// dropped.
+    /// The next event; `None` at the end. Cancel-safe.
     pub(crate) async fn next(&mut self) -> Option<Show> {
         let show = match self.kept.pop_front() {
             Some(show) => Some(show),
@@ -97,7 +96,7 @@ impl Shows {
         show.filter(|show| !matches!(show, Show::Over))
     }
 
-    /// The next, if it has come already and is not the end.
+    /// The next event, if it has arrived and is not the end.
     pub(crate) fn ready(&mut self) -> Option<Show> {
         if self.kept.is_empty() {
             self.kept.extend(self.receiver.try_recv().ok());

@@ -28,7 +28,7 @@ use crate::wrap;
 
 const TICK: Duration = Duration::from_millis(100);
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-/// The terminal tells pastes from typing.
+/// Enables bracketed paste.
 const PASTES: &str = "\x1b[?2004h";
 const NO_PASTES: &str = "\x1b[?2004l";
 
@@ -95,22 +95,22 @@ struct TurnView {
     /// The model's text that is not committed yet.
     text: String,
     calls: ShownCalls,
-    /// The output of calls is shown whole.
+    /// Whether the output of calls is shown in full.
     is_open: bool,
-    /// No turn is under way, as between the messages of a chat.
+    /// Whether no turn is in progress, as between the messages of a chat.
     is_idle: bool,
     /// Handles that were ended.
     ended: Vec<HandleId>,
     /// Handles that outlive the session.
     kept: Vec<LeasedHandle>,
-    /// Notices that were shown before the assistant is told them.
+    /// Notices that were shown before the assistant receives them.
     noticed: Vec<Notice>,
-    /// The handle that the person had last, until the notice of it has come.
+    /// The handle that the user attached last, until its notice has arrived.
     attached: Option<HandleId>,
     /// The current activity, shown if nothing else is visible.
     activity: Option<&'static str>,
     began: Instant,
-    /// The last thing shown was text, and what follows keeps its distance.
+    /// Whether the last output was text, so that an empty line follows.
     spaced: bool,
     journal: Tail,
     requests: RequestWatch,
@@ -171,7 +171,7 @@ impl TurnView {
 
     fn say(&mut self, text: &str) {
         self.activity = None;
-        // What a model says must not steer the terminal.
+        // Control characters of a model must not reach the terminal.
         self.text
             .extend(text.chars().filter(|&letter| harmless(letter)));
         let whole = markdown::whole_blocks(&self.text);
@@ -183,14 +183,14 @@ impl TurnView {
         self.paint(&lines);
     }
 
-    /// Shows what is left of the text for good.
+    /// Commits the rest of the text.
     fn flush(&mut self) {
         let text = std::mem::take(&mut self.text);
         let lines = self.block(&text);
         self.paint(&lines);
     }
 
-    /// The columns that text may have.
+    /// The width of text.
     fn columns(&self) -> usize {
         let (columns, _) = self.screen.size();
         columns.saturating_sub(1)
@@ -223,7 +223,7 @@ impl TurnView {
         match &entry.event {
             SessionEvent::Part(part) => self.calls.note(part, entry.at),
             SessionEvent::Replied { call, is_error } => self.done(call, *is_error, entry.at),
-            // In a turn it is told with the next reply.
+            // During a turn it is sent with the next reply.
             SessionEvent::Noticed(notice) if self.is_idle => {
                 if !self.is_own(notice) {
                     self.tell(std::slice::from_ref(notice));
@@ -234,14 +234,14 @@ impl TurnView {
         }
     }
 
-    /// The notice tells the assistant that the person at this terminal had a
-    /// handle, which they know.
+    /// Whether the notice reports that the user at this terminal had a handle,
+    /// which they know.
     fn is_own(&mut self, notice: &Notice) -> bool {
         let is_own = notice.kind == NoticeKind::Content && notice.handle == self.attached;
         is_own && self.attached.take().is_some()
     }
 
-    /// A call was answered at this time.
+    /// Handles the reply to a call, at this time.
     fn done(&mut self, id: &str, is_error: bool, at: SystemTime) {
         let Some(end) = self.calls.end(id, is_error, at) else {
             return;
@@ -306,7 +306,7 @@ impl TurnView {
         self.paint(&[]);
     }
 
-    /// The message of the person stays to be read.
+    /// Commits the user's message.
     fn said(&mut self, text: &str) {
         self.flush();
         let mut lines = vec![String::new()];
@@ -320,7 +320,7 @@ impl TurnView {
         self.paint(&lines);
     }
 
-    /// Writes the message in the person's own editor.
+    /// Edits the message in the user's editor.
     async fn edit(&mut self) {
         self.screen.clear();
         let (Some(keyboard), Some(writing)) = (&mut self.seat.keyboard, &mut self.seat.writing)
@@ -343,7 +343,7 @@ impl TurnView {
         self.paint(&lines);
     }
 
-    /// Shows the terminal of a handle until the person leaves it.
+    /// Shows the terminal of a handle until the user leaves it.
     async fn attach(&mut self, handle: HandleRef) {
         self.screen.clear();
         let Some(keyboard) = &mut self.seat.keyboard else {
@@ -360,7 +360,7 @@ impl TurnView {
         self.paint(&[line]);
     }
 
-    /// Shows the output of all calls, or folds those to come.
+    /// Expands the output of all calls, or collapses later ones.
     fn unfold(&mut self) {
         self.is_open = !self.is_open;
         let lines: Vec<String> = if self.is_open {
@@ -372,7 +372,7 @@ impl TurnView {
         self.paint(&lines);
     }
 
-    /// Says which handles the end of the turn has ended, and which go on.
+    /// Reports the handles that the turn ended, and those that continue.
     fn tell_ended(&mut self) {
         let ended = std::mem::take(&mut self.ended);
         let kept = std::mem::take(&mut self.kept);
@@ -393,7 +393,8 @@ impl TurnView {
     }
 
     fn answered(&mut self, reply: &BatchReply) {
-        // Their ends may have come while something was asked, with their times.
+        // Calls may have ended during a prompt; handle their ends with their
+        // times.
         while let Some(Some((_, entry))) = self.journal.next().now_or_never() {
             self.note(&entry);
         }
@@ -410,7 +411,7 @@ impl TurnView {
     fn tell(&mut self, notices: &[Notice]) {
         let mut lines = Vec::new();
         for notice in notices {
-            // It was shown when it came.
+            // It was shown on arrival.
             if let Some(place) = self.noticed.iter().position(|shown| shown == notice) {
                 self.noticed.remove(place);
                 continue;
@@ -464,7 +465,7 @@ impl TurnView {
         self.screen.paint_cursor(committed, &live, cursor);
     }
 
-    /// The handles that are alive, in a line.
+    /// The live handles, on one line.
     fn status(&self) -> Option<String> {
         let alive: Vec<String> = self
             .session
@@ -504,7 +505,8 @@ impl TurnView {
     }
 }
 
-/// Line ends and tabs aside, control characters are nothing to show.
+/// Whether a character may be shown: line ends, tabs, and all others except
+/// control characters.
 fn harmless(letter: char) -> bool {
     !letter.is_control() || matches!(letter, '\n' | '\t')
 }

@@ -14,7 +14,7 @@ use crate::args::{Global, RunArgs};
 use crate::print::Printer;
 use crate::{person, reach};
 
-/// The server ends a session that nothing was asked of for this long.
+/// The server ends a session that has had no requests for this long.
 const IDLE_SECS: u64 = 30 * 86_400;
 
 pub(super) async fn run(global: &Global, args: &RunArgs) -> anyhow::Result<ExitCode> {
@@ -78,8 +78,8 @@ async fn spawn(peer: &Peer, session: &str, id: &str, args: &RunArgs) -> anyhow::
     Ok(())
 }
 
-/// The variables of this process that the server was not started with, and
-/// those of the server that this process does not have.
+/// The variables of this process that the server does not have, and those of
+/// the server that this process does not have.
 fn difference(pid: u32) -> (BTreeMap<String, String>, Vec<String>) {
     let theirs = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     let theirs: BTreeMap<String, String> = theirs

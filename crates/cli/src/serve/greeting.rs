@@ -17,8 +17,8 @@ pub(super) fn say_json(url: &str, token: &Token, socket: &Path) -> anyhow::Resul
     Ok(stdout.flush()?)
 }
 
-/// Where it is, where the token is, and two lines that begin a session and run
-/// a call in it when they are pasted into a shell.
+/// Prints the address, the location of the token, and two shell commands that
+/// start a session and run a call in it.
 pub(super) fn say(
     args: &ServeArgs,
     url: &str,
@@ -56,7 +56,7 @@ pub(super) fn say(
     Ok(stdout.flush()?)
 }
 
-/// A path as a shell reads it.
+/// Quotes a path for a shell.
 fn quoted(path: &Path) -> anyhow::Result<String> {
     let text = path.display().to_string();
     Ok(shlex::try_quote(&text)?.into_owned())

@@ -11,23 +11,23 @@ use windlass_serve_http::{Access, Api, Limits, Server, TlsAcceptor, Token, page,
 
 use crate::args::ServeArgs;
 
-/// Where it listens unless told otherwise.
+/// The default address.
 const USUAL: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8413);
 
-/// A port that can be served on, more than once if need be.
+/// A port that can be served more than once.
 pub(super) struct ServerPlace {
     pub(super) listener: TcpListener,
     tls: Option<TlsAcceptor>,
 }
 
 impl ServerPlace {
-    /// Listens where the command line says.
+    /// Listens on the address of the command line.
     pub(super) fn new(args: &ServeArgs) -> anyhow::Result<Self> {
         let address = args.listen.unwrap_or(USUAL);
         check(args, address)?;
         let listener = match TcpListener::bind(address) {
-            // Another server has the usual place; any other will do.
+            // Another server has the default port; use any other.
             Err(_) if args.listen.is_none() => TcpListener::bind((USUAL.ip(), 0)),
             bound => bound,
         };
@@ -35,7 +35,7 @@ impl ServerPlace {
         Self::at(args, listener)
     }
 
-    /// Takes the socket that another server has listened on.
+    /// Takes over the socket of another server.
     pub(super) fn taken(args: &ServeArgs, listener: OwnedFd) -> anyhow::Result<Self> {
         let listener = TcpListener::from(listener);
         check(args, listener.local_addr()?)?;
@@ -56,7 +56,7 @@ impl ServerPlace {
         Ok(format!("{scheme}://{}", self.listener.local_addr()?))
     }
 
-    /// The interface, the page and MCP, for whoever shows the token.
+    /// The interface, the page and MCP, for clients with the token.
     pub(super) fn router(
         &self,
         args: &ServeArgs,

@@ -16,10 +16,11 @@ use super::Serving;
 use crate::args::ServeArgs;
 use crate::stdout::errln;
 
-/// How often servers are looked for when the one that was asked has just gone.
+/// How many times a server is searched for if the one that was found has just
+/// ended.
 const TRIES: u32 = 3;
 
-/// The server whose place this one takes, if it is to and there is one.
+/// The server to replace, if requested and there is one.
 pub(super) async fn find(
     args: &ServeArgs,
     windlass: &Windlass,
@@ -37,7 +38,7 @@ pub(super) async fn find(
     loop {
         tries += 1;
         match Predecessor::find(folder, &request).await {
-            // Another server has taken its place meanwhile.
+            // Another server has replaced it meanwhile.
             Err(HandoverError::Broken(_)) if tries < TRIES => {}
             Ok(None) => {
                 errln!("windlass: no server runs, so there is none to replace");
@@ -48,8 +49,7 @@ pub(super) async fn find(
     }
 }
 
-/// The refusal for a process that does not get the place of this server; `None`
-/// if it may have it.
+/// The reason why a process may not replace this server; `None` if it may.
 pub(super) fn refusal(serving: &Serving, request: &HandoverRequest) -> Option<String> {
     let root = &serving.windlass.config().root;
     if request.root != *root {
@@ -72,7 +72,7 @@ pub(super) fn refusal(serving: &Serving, request: &HandoverRequest) -> Option<St
     }
 }
 
-/// Offers the place, and resolves when the successor could take it.
+/// Offers the place, and resolves when the successor can take it.
 pub(super) async fn offer(
     serving: &Serving,
     successor: &mut ReplacingServer,

@@ -15,7 +15,7 @@ use windlass_serve_http::{Api, EventLogs};
 
 use super::FRONT_END;
 
-/// The folder of the events that servers of this project keep.
+/// The directory of the stored events of this project's servers.
 pub(super) fn folder(windlass: &Windlass) -> PathBuf {
     let folder = windlass::state_dir().join("serve");
     folder.join(windlass.project_id())
@@ -27,14 +27,14 @@ pub(super) fn can_keep(windlass: &Windlass) -> bool {
     tools.any(|tool| tool.definition().lifecycle.may_keep()) || !windlass.kept().is_empty()
 }
 
-/// Takes up every session of a server that is gone and has left kept handles.
-/// A session that is under way takes its own handles back.
+/// Resumes every session of a server that is gone and left kept handles. A
+/// running session takes its own handles back.
 pub(super) async fn take_up(windlass: &Windlass, api: &Api) {
     let sessions = left_by_servers(windlass);
     join_all(sessions.iter().map(|id| take_up_one(windlass, api, id))).await;
 }
 
-/// Removes the events of sessions that nobody has taken up.
+/// Removes the events of sessions that were not resumed.
 pub(super) fn forget_the_rest(windlass: &Windlass, api: &Api) {
     if let Some(logs) = api.event_logs() {
         let live = windlass.runtime().sessions().list();
@@ -46,7 +46,7 @@ pub(super) fn forget_the_rest(windlass: &Windlass, api: &Api) {
     }
 }
 
-/// The sessions of this project's servers that have left something.
+/// The sessions of this project's servers that left kept handles.
 fn left_by_servers(windlass: &Windlass) -> BTreeSet<SessionId> {
     let root = &windlass.config().root;
     let is_ours =
@@ -73,7 +73,7 @@ async fn take_up_one(windlass: &Windlass, api: &Api, id: &SessionId) {
     }
 }
 
-/// Begins a session again. `None` if another server has it.
+/// Starts a session again. `None` if another server has it.
 async fn begin(
     windlass: &Windlass,
     logs: Option<&EventLogs>,
@@ -99,8 +99,8 @@ async fn begin(
         idle = past.session.idle_secs.map(Duration::from_secs);
         logs.resume(&mut options, past);
     } else {
-        // Its events are lost. Numbers that nobody can have been given are free
-        // in any case.
+        // Its events are lost. Continue with a number that no client can have
+        // seen.
         options.past = PastEvents::lost_until(microseconds());
         if let Some(logs) = logs {
             logs.keep(&mut options, idle);
@@ -109,8 +109,8 @@ async fn begin(
     Some((windlass.session(options), idle))
 }
 
-/// The time: more than the number of any event so far, and a number that every
-/// client can hold.
+/// The current time: greater than the number of any event so far, and small
+/// enough for every client.
 fn microseconds() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let now = now.unwrap_or_default().as_micros();

@@ -1,4 +1,4 @@
-//! The outputs of a recorded call: as the assistant read them, and whole.
+//! The outputs of a recorded call: as the assistant read them, and in full.
 
 use std::io::{BufRead as _, BufReader, Write};
 
@@ -7,7 +7,7 @@ use windlass_runtime::output::{Output, OutputOptions, Stream};
 
 use crate::safe_text::SafeText;
 
-/// Prints the reply as the assistant has read it.
+/// Prints the reply as the assistant read it.
 pub(super) fn print_seen(to: &mut impl Write, part: &ToolPart) -> anyhow::Result<()> {
     let reply = match &part.state {
         PartState::Completed(state) => &state.output,
@@ -24,7 +24,7 @@ pub(super) fn print_seen(to: &mut impl Write, part: &ToolPart) -> anyhow::Result
     Ok(())
 }
 
-/// Prints the output of which a reply shows a part, with the numbers that its markers use.
+/// Prints the full output of a digested reply, with the line numbers that its markers use.
 pub(super) fn print_whole(to: &mut impl Write, part: &ToolPart) -> anyhow::Result<()> {
     let metadata = match &part.state {
         PartState::Completed(state) => Some(&state.metadata),
@@ -46,7 +46,7 @@ pub(super) fn print_whole(to: &mut impl Write, part: &ToolPart) -> anyhow::Resul
     let mut file = BufReader::new(file);
     let mut numbers = 1_u64..;
     let mut line = Vec::new();
-    // A line at a time, so that an output of any length can be printed.
+    // Line by line, so that memory use is independent of the length.
     while file.read_until(b'\n', &mut line)? > 0 {
         let output = Output::new(OutputOptions {
             memory: line.len(),

@@ -80,7 +80,7 @@ fn lines(part: &MessagePart, full: bool, printer: Printer) -> Vec<String> {
     }
 }
 
-/// A call as it is shown.
+/// A call in the display.
 #[derive(Debug, Default, PartialEq)]
 struct CallLine {
     outcome: CallOutcome,
@@ -144,7 +144,7 @@ impl CallLine {
         }
     }
 
-    /// With the handle, the action and the exit code of the metadata.
+    /// Adds the handle, the action and the exit code from the metadata.
     fn about(self, metadata: Option<&Arguments>) -> Self {
         let text = |key: &str| {
             let value = metadata.and_then(|metadata| metadata.get(key));
@@ -179,7 +179,7 @@ impl CallLine {
             ends => format!("({ends})"),
         };
         let words = visible_line(&words.join(" "));
-        // On a terminal a call is one line, with its ending.
+        // On a terminal a call is one line, with its result.
         let words = if full {
             words
         } else {
@@ -216,7 +216,7 @@ impl CallLine {
     }
 }
 
-/// The words of a reply, out of the JSON that a handle's reply is.
+/// The text of a reply, extracted from the JSON of a handle's reply.
 #[derive(Default)]
 struct RepliedText {
     text: String,
@@ -262,7 +262,7 @@ impl RepliedText {
     }
 }
 
-/// The telling part of arguments, for a call that never got a title.
+/// The significant argument, for a call without a title.
 fn title(input: &Arguments) -> String {
     let command = input.get("command").and_then(Value::as_str);
     let line = command.and_then(|command| command.lines().next());
@@ -278,8 +278,7 @@ fn attached(files: &[FilePart]) -> Vec<String> {
     files.iter().map(file_line).collect()
 }
 
-/// A file by its path, where it is one of this machine without letters that an
-/// address spells otherwise.
+/// A file, as a path if it is on this machine and its URL has no escapes.
 fn file_line(file: &FilePart) -> String {
     let path = file.url.strip_prefix("file://");
     let place = path.filter(|path| !path.contains('%')).unwrap_or(&file.url);

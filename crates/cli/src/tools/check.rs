@@ -1,4 +1,5 @@
-//! `windlass tools check`: every program asked anew, and every problem told.
+//! `windlass tools check`: queries every program again, and reports every
+//! problem.
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! One tool in detail, for a person.
+//! One tool in detail, for the user.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use windlass_schema::{Dialect, render};
 use super::Outline;
 use crate::print::{Listing, Printer, Tone, cell, column};
 
-/// A tool with its parameters as a list.
+/// A tool with a list of its parameters.
 pub(super) fn text(outline: &Outline<'_>, hidden: &[String], printer: Printer) -> String {
     let tool = outline.tool;
     let mut text = String::new();
@@ -59,7 +59,7 @@ fn parameters(outline: &Outline<'_>) -> Listing {
         column("DESCRIPTION").cut_to(20),
     ];
     let mut listing = Listing::new(columns, "It takes no parameters.");
-    // The flat form names every parameter once.
+    // The flat form has every parameter once.
     let schema = render(&outline.tool.shape, Dialect::Mcp);
     let required = |name: &String| {
         let required = schema["required"].as_array();

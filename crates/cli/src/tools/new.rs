@@ -1,7 +1,8 @@
-//! `windlass tools new`: a tool that works, and the config that registers it.
+//! `windlass tools new`: writes a working tool, and the config that registers
+//! it.
 //!
-//! Start at [`run`]. What is written stands in the folder `new`, with
-//! `@NAME@` in the place of the tool's name.
+//! Start at [`run`]. The templates are in the directory `new`, with `@NAME@`
+//! for the tool's name.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -17,8 +18,8 @@ use crate::setup;
 use crate::stdout::outln;
 use crate::trust::Before;
 
-/// The folder of the SDK that this program was built beside. A program from a
-/// package knows none.
+/// The directory of the SDK in the source tree of this build. `None` in a
+/// program from a package.
 const SDK: Option<&str> = option_env!("WINDLASS_SDK_FOLDER");
 
 pub(crate) fn run(global: &Global, new: &NewTool) -> anyhow::Result<ExitCode> {
@@ -38,7 +39,7 @@ pub(crate) fn run(global: &Global, new: &NewTool) -> anyhow::Result<ExitCode> {
     let before = Before::of(&config);
     let folder = config.root.join(".windlass/tools");
     let files = files(new, &folder)?;
-    // All of them or none: half a tool helps nobody.
+    // Write all files or none.
     if let Some((taken, _)) = files.iter().find(|(path, _)| path.exists()) {
         bail!("`{}` is there already and was left alone", taken.display());
     }
@@ -51,7 +52,7 @@ pub(crate) fn run(global: &Global, new: &NewTool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The files of a tool, its config last.
+/// The files of a tool; its config is last.
 fn files(new: &NewTool, folder: &Path) -> anyhow::Result<Vec<(PathBuf, String)>> {
     let name = &new.name;
     let filled = |template: &str| template.replace("@NAME@", name);
@@ -88,7 +89,7 @@ fn files(new: &NewTool, folder: &Path) -> anyhow::Result<Vec<(PathBuf, String)>>
     Ok(files)
 }
 
-/// The SDK as a manifest's dependency on it names it.
+/// The SDK as a dependency in a manifest.
 fn sdk(new: &NewTool) -> anyhow::Result<String> {
     let Some(path) = new.sdk.clone().or_else(|| SDK.map(PathBuf::from)) else {
         return Ok(format!("{:?}", env!("CARGO_PKG_VERSION")));
@@ -106,7 +107,7 @@ fn sdk(new: &NewTool) -> anyhow::Result<String> {
             path.display()
         );
     }
-    // A TOML string is quoted as a JSON string is.
+    // TOML and JSON strings are quoted alike.
     let quoted = serde_json::to_string(&path.to_string_lossy())?;
     Ok(format!("{{ path = {quoted} }}"))
 }

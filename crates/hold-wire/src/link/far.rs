@@ -30,53 +30,53 @@ pub enum FarFrame {
     Started {
         /// The program.
         program: u64,
-        /// Its process.
+        /// Its process id.
         pid: u32,
-        /// The rules and limits that it runs with.
+        /// The rules and limits that were applied to it.
         rules: AppliedRules,
     },
     /// A program was not started.
     Failed {
         /// The program.
         program: u64,
-        /// The kind.
+        /// The kind of failure.
         failure: StartFailure,
-        /// The reason, in words.
+        /// The reason, as text.
         problem: String,
     },
-    /// A program goes on.
+    /// A program was resumed.
     Resumed {
         /// The program.
         program: u64,
-        /// Its process.
+        /// Its process id.
         pid: u32,
-        /// The number of the last order that was carried out.
+        /// The number of the last order that was executed.
         orders: u64,
-        /// The length of its output by now.
+        /// The current length of its output.
         offset: u64,
-        /// Rows and columns of its terminal, if its streams are one.
+        /// Rows and columns of its terminal, if it has one.
         terminal: Option<(u16, u16)>,
     },
-    /// A program that was to be resumed is not there any more.
+    /// A program that was to be resumed no longer exists.
     Gone {
         /// The program.
         program: u64,
-        /// The reason, in words.
+        /// The reason, as text.
         why: String,
         /// How many processes were ended.
         ended: u32,
-        /// The receipt of its holder, as that has written it.
+        /// The receipt of its holder, verbatim.
         receipt: Option<Vec<u8>>,
     },
-    /// An order was carried out, or not.
+    /// An order was executed, or failed.
     Done {
         /// The program.
         program: u64,
         /// The order's number.
         id: u64,
-        /// The reason why it was not.
+        /// The error, if it failed.
         error: Option<String>,
-        /// The terminal did not show what was typed.
+        /// The terminal did not echo the typed text.
         is_hidden: bool,
     },
     /// Output of a program.
@@ -85,7 +85,7 @@ pub enum FarFrame {
         program: u64,
         /// The offset of the first byte.
         from: u64,
-        /// It was written to stderr.
+        /// Whether it was written to stderr.
         is_stderr: bool,
         /// The bytes.
         bytes: Vec<u8>,
@@ -116,21 +116,21 @@ pub enum FarFrame {
         exit: LinkExit,
         /// How many processes it has left running.
         remaining: u32,
-        /// The limit that it has exceeded, by its place in [`ProgramStart::limits`](super::ProgramStart::limits).
+        /// The exceeded limit, as an index into [`ProgramStart::limits`](super::ProgramStart::limits).
         exceeded: Option<u8>,
-        /// The denials of its sandbox, a phrase each.
+        /// The denials of its sandbox, one phrase each.
         denied: Vec<String>,
     },
-    /// The tree of a program was ended.
+    /// The process tree of a program was ended.
     Ended {
         /// The program.
         program: u64,
         /// How many processes were ended.
         ended: u32,
-        /// Those that could not be.
+        /// Processes that could not be ended, with pid and name.
         survivors: Vec<(u32, String)>,
     },
-    /// A program's use of the machine.
+    /// The resource usage of a program.
     Usage {
         /// The program.
         program: u64,
@@ -138,32 +138,32 @@ pub enum FarFrame {
         cpu: Duration,
         /// Bytes of memory.
         memory: u64,
-        /// Processes that run.
+        /// The number of running processes.
         processes: u32,
     },
-    /// Somebody listens on a port.
+    /// A port is being listened on.
     Port {
         /// The number of the request.
         id: u64,
     },
-    /// The far side lives.
+    /// A heartbeat.
     Beat,
-    /// The far side does not serve this link.
+    /// The far side refuses this link.
     Refused {
-        /// The reason, in words.
+        /// The reason, as text.
         why: String,
     },
 }
 
 impl FarFrame {
-    /// The program and the offset after the last byte, if the bytes are a frame with output. Nothing is copied.
+    /// The program and the offset after the last byte, if the bytes are an output frame. Nothing is copied.
     pub fn output_end(bytes: &[u8]) -> Option<(u64, u64)> {
         let piece = FramedOutput::read(bytes)?;
         let end = piece.from.checked_add(piece.bytes.len() as u64)?;
         Some((piece.program, end))
     }
 
-    /// The frame as bytes, without its length.
+    /// Encodes the frame, without its length prefix.
     pub fn write(&self) -> Vec<u8> {
         match self {
             Self::Hello(hello) => hello.write(ByteWriter::new(HELLO)),
@@ -215,7 +215,7 @@ impl FarFrame {
         }
     }
 
-    /// News of a program that runs.
+    /// Encodes the events of a running program.
     fn write_news(&self) -> Vec<u8> {
         match self {
             Self::Done {
@@ -296,7 +296,7 @@ impl FarFrame {
         }
     }
 
-    /// Reads a frame; `None` if it is none.
+    /// Decodes a frame; `None` if it is invalid.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = ByteReader(bytes);
         let reader = &mut reader;

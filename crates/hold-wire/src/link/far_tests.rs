@@ -176,7 +176,7 @@ proptest! {
     ) {
         let mut written = frame.write();
         prop_assert_eq!(FarFrame::read(&written), Some(frame.clone()));
-        // A later version may say more.
+        // A later version may append fields.
         written.extend(later);
         prop_assert_eq!(FarFrame::read(&written), Some(frame));
     }

@@ -3,12 +3,12 @@
 use super::LINK_MAGIC;
 use crate::bytes::{ByteReader, ByteWriter};
 
-/// The first frame of the far side: its machine.
+/// The first frame of the far side. It describes the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FarHello {
-    /// The version that it speaks.
+    /// The protocol version that it speaks.
     pub version: u8,
-    /// The version of its program, for people.
+    /// The version of its executable, for display.
     pub program: String,
     /// The name of the machine.
     pub machine: String,
@@ -20,15 +20,15 @@ pub struct FarHello {
     pub cpus: u32,
     /// Bytes of memory.
     pub memory: u64,
-    /// A thousand times the load of the last minute.
+    /// The load average of the last minute, times 1000.
     pub load: u32,
-    /// The user's home.
+    /// The user's home directory.
     pub home: String,
-    /// Whether trees of programs are held together there.
+    /// Whether process trees are tracked there.
     pub holds_trees: bool,
-    /// The programs that were asked about, and their files where they were found.
+    /// The requested programs, with their paths if they were found.
     pub programs: Vec<(String, Option<String>)>,
-    /// The parts of a sandbox, and whether each is enforced there; empty unless programs were asked about.
+    /// The parts of a sandbox, and whether each is enforced there; empty unless programs were requested.
     pub sandbox: Vec<(bool, String)>,
 }
 

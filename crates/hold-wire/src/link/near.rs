@@ -22,17 +22,17 @@ const LEAVE: u8 = 74;
 /// The first frame of the near side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NearHello {
-    /// The version that it speaks.
+    /// The protocol version that it speaks.
     pub version: u8,
-    /// The version of its program, for people.
+    /// The version of its executable, for display.
     pub program: String,
-    /// The session, whose programs a later link may resume.
+    /// The session. A later link may resume its programs.
     pub session: LinkSession,
-    /// The time that programs are held without a link.
+    /// How long programs are held without a link.
     pub lease: Duration,
-    /// The time between heartbeats. A side that hears nothing for three times as long takes the link for lost.
+    /// The time between heartbeats. A side that receives nothing for three intervals considers the link lost.
     pub heartbeat: Duration,
-    /// Programs that the far side is asked to look for.
+    /// Programs that the far side looks up.
     pub asks: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ pub enum LinkCapture {
     Separate,
     /// One pipe for both.
     Merged,
-    /// Nothing is read.
+    /// Output is not captured.
     Nothing,
 }
 
@@ -52,21 +52,21 @@ pub enum LinkCapture {
 pub struct ProgramStart {
     /// The program, by name or path.
     pub program: Vec<u8>,
-    /// It is the user's shell, whichever that is on the far side.
+    /// Whether it is the user's shell on the far side.
     pub is_user_shell: bool,
     /// Its arguments.
     pub args: Vec<Vec<u8>>,
-    /// Edits of the environment; `None` removes.
+    /// Changes to the environment; `None` removes a variable.
     pub env: Vec<(Vec<u8>, Option<Vec<u8>>)>,
-    /// The environment is empty, edits aside.
+    /// Whether the environment is empty apart from `env`.
     pub env_clear: bool,
     /// The working directory.
     pub cwd: Option<Vec<u8>>,
-    /// It has an input.
+    /// Whether it has an input.
     pub has_input: bool,
     /// Its output streams.
     pub capture: LinkCapture,
-    /// Rows and columns of its terminal, if its streams are one.
+    /// Rows and columns of its terminal, if it has one.
     pub terminal: Option<(u16, u16)>,
     /// The time between `SIGTERM` and `SIGKILL`.
     pub grace: Duration,
@@ -76,7 +76,7 @@ pub struct ProgramStart {
     pub credit: u64,
     /// Its sandbox.
     pub sandbox: Option<LinkSandbox>,
-    /// It outlives the near runtime, and is held for this time without a link.
+    /// If set, the program outlives the near runtime and is held for this time without a link.
     pub keep: Option<Duration>,
 }
 
@@ -96,20 +96,20 @@ pub enum NearFrame {
     Hello(NearHello),
     /// Starts a program.
     Start {
-        /// The program's number, which is new.
+        /// The new number of the program.
         program: u64,
         /// The program.
         start: Box<ProgramStart>,
     },
-    /// Goes on with a program that an earlier link had started.
+    /// Resumes a program that an earlier link started.
     Resume {
         /// The program.
         program: u64,
-        /// The offset of the next byte that is wanted.
+        /// The offset of the next byte to send.
         from: u64,
         /// The offset up to which output may be sent.
         credit: u64,
-        /// The program that gets this number, if it was started in another session.
+        /// The program to resume under this number, if it was started in another session.
         origin: Option<ProgramOrigin>,
         /// Its sandbox.
         sandbox: Option<Box<LinkSandbox>>,
@@ -118,7 +118,7 @@ pub enum NearFrame {
     Order {
         /// The program.
         program: u64,
-        /// The order's number. 0 is for an end, which may be ordered again.
+        /// The number of the order. An end has number 0 and may be repeated.
         id: u64,
         /// The order.
         order: HolderOrder,
@@ -130,45 +130,45 @@ pub enum NearFrame {
         /// The offset.
         until: u64,
     },
-    /// Asks to be told when a program has gone quiet.
+    /// Requests a [`FarFrame::Settled`](super::FarFrame::Settled) when the program has gone quiet.
     Settle {
         /// The program.
         program: u64,
         /// A number for the reply.
         id: u64,
-        /// The time after which it counts as quiet.
+        /// The maximum time to wait for that.
         limit: Duration,
     },
-    /// Asks for a program's use of the machine.
+    /// Requests the resource usage of a program.
     Ask {
         /// The program.
         program: u64,
     },
-    /// The program has exited and nothing more is wanted of it.
+    /// Releases a program that has exited.
     Forget {
         /// The program.
         program: u64,
     },
-    /// Lets go of a kept program. Its holder has it from then on.
+    /// Releases a kept program to its holder.
     Leave {
         /// The program.
         program: u64,
     },
-    /// Asks to be told when somebody listens on a port.
+    /// Requests a [`FarFrame::Port`](super::FarFrame::Port) when a port is being listened on.
     Port {
         /// A number for the reply.
         id: u64,
         /// The port.
         port: u16,
-        /// The program whose network is meant.
+        /// The program whose network is used.
         program: u64,
     },
-    /// The near side lives.
+    /// A heartbeat.
     Beat,
 }
 
 impl NearFrame {
-    /// The frame as bytes, without its length.
+    /// Encodes the frame, without its length prefix.
     pub fn write(&self) -> Vec<u8> {
         match self {
             Self::Hello(hello) => {
@@ -217,7 +217,7 @@ impl NearFrame {
         }
     }
 
-    /// Reads a frame; `None` if it is none.
+    /// Decodes a frame; `None` if it is invalid.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = ByteReader(bytes);
         let reader = &mut reader;

@@ -154,7 +154,7 @@ proptest! {
     fn frames_are_read_as_they_were_written(frame in frames(), later in bytes()) {
         let mut written = frame.write();
         prop_assert_eq!(NearFrame::read(&written), Some(frame.clone()));
-        // A later version may say more.
+        // A later version may append fields.
         written.extend(later);
         prop_assert_eq!(NearFrame::read(&written), Some(frame));
     }

@@ -5,11 +5,11 @@ use crate::bytes::{ByteReader, ByteWriter};
 /// The kind of a failed start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StartFailure {
-    /// There is no such program.
+    /// The program does not exist.
     NotFound,
-    /// It may not be executed.
+    /// The permission to execute it is missing.
     Permission,
-    /// It is nothing that can be executed.
+    /// The file is not executable.
     NotExecutable,
     /// The working directory cannot be entered.
     Cwd,
@@ -24,7 +24,7 @@ pub enum LinkExit {
     Code(i32),
     /// This signal ended it.
     Signal(i32),
-    /// Its end is not known; the text says why.
+    /// How it ended is unknown; the text is the reason.
     Lost(String),
 }
 

@@ -1,61 +1,62 @@
-//! The rules and limits of a program: as they are asked for, and as they were applied.
+//! The rules and limits of a program, as requested and as applied.
 //!
-//! Rules travel in the words of a configuration. The far side resolves them with its own folders.
+//! Rules are sent as the strings of the configuration. The far side resolves them against its own directories.
 
 use crate::bytes::{ByteReader, ByteWriter};
 
-/// Limits: memory, processes, milliseconds of CPU time, open files, size of files, milliseconds from the start, bytes written.
+/// Limits: memory, processes, milliseconds of CPU time, open files, file size, milliseconds since the start, bytes
+/// written.
 pub type LinkLimits = [Option<u64>; 7];
 
-/// The sandbox of a program, to be resolved where it runs.
+/// The sandbox of a program, resolved on the machine where it runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkSandbox {
-    /// The project's folder on the far side.
+    /// The project's directory on the far side.
     pub root: Vec<u8>,
     /// The rules of the tool.
     pub rules: SandboxRules,
-    /// Rules that those may not be laxer than.
+    /// The minimum: `rules` may not be laxer than these.
     pub floor: Option<SandboxRules>,
 }
 
-/// The words of a configuration.
+/// Sandbox rules as the strings of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxRules {
-    /// The word that they begin with.
+    /// The base mode.
     pub mode: String,
-    /// Folders and files that can be read; `None` where that is not said.
+    /// Readable directories and files; `None` if the configuration does not set them.
     pub read: Option<Vec<String>>,
-    /// Folders and files that can be written; `None` where that is not said.
+    /// Writable directories and files; `None` if the configuration does not set them.
     pub write: Option<Vec<String>>,
-    /// Folders and files that can be neither.
+    /// Directories and files that can be neither read nor written.
     pub deny: Vec<String>,
     /// The network.
     pub network: LinkNetwork,
-    /// The program does not start where not all of it can be enforced.
+    /// Whether the program is not started if a rule cannot be enforced.
     pub refuses: bool,
 }
 
 /// The network of a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkNetwork {
-    /// Nothing.
+    /// No network.
     None,
-    /// A loopback interface.
+    /// Only a loopback interface.
     Loopback,
     /// The loopback interface, and these hosts.
     Allow(Vec<String>),
-    /// Everything.
+    /// The whole network.
     Full,
 }
 
-/// The rules and limits that a program runs with.
+/// The rules and limits that were applied to a program.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AppliedRules {
-    /// Its limits, with those of the far side's user.
+    /// Its limits, combined with those of the far side's user.
     pub limits: LinkLimits,
-    /// The rules of its sandbox in a line, if it has one.
+    /// A one-line summary of its sandbox rules, if it has a sandbox.
     pub allowed: Option<String>,
-    /// Parts of the sandbox that the far side cannot enforce, a phrase each.
+    /// Parts of the sandbox that the far side cannot enforce, one phrase each.
     pub unprotected: Vec<String>,
 }
 

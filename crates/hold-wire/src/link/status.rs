@@ -1,41 +1,41 @@
-//! A terminal and its program at one moment.
+//! A snapshot of a terminal and its program.
 
 use crate::bytes::{ByteReader, ByteWriter};
 
 /// The kind of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkPrompt {
-    /// The program waits for anything.
+    /// The program waits for any input.
     Input,
-    /// The program waits for a line that is not shown.
+    /// The program waits for a line that is not echoed.
     Secret,
 }
 
-/// A program that may read what is typed.
+/// A process that may read the terminal's input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkReader {
     /// Its names.
     pub names: Vec<String>,
-    /// The words that it was started with, after the first.
+    /// Its arguments, without the program name.
     pub args: Vec<String>,
-    /// It gets what is typed now.
+    /// Whether it is in the foreground and receives typed input.
     pub is_foreground: bool,
 }
 
-/// A terminal and its program at an offset.
+/// A snapshot of a terminal and its program at an output offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramStatus {
     /// The offset in the output.
     pub offset: u64,
-    /// The number of the last order that had been carried out.
+    /// The number of the last order executed before it.
     pub orders: u64,
-    /// The prompt at which the program waits, if it does.
+    /// The prompt at which the program waits, if any.
     pub prompt: Option<LinkPrompt>,
-    /// The terminal takes whole lines.
+    /// Whether the terminal is in line mode.
     pub canonical: bool,
-    /// The terminal shows typed text.
+    /// Whether the terminal echoes typed text.
     pub echo: bool,
-    /// Those that may read what is typed, where that can be seen.
+    /// The processes that may read typed input, if they can be determined.
     pub readers: Option<Vec<LinkReader>>,
 }
 

@@ -1,4 +1,4 @@
-//! The files that lead to a held program.
+//! The state files of a held program.
 
 use std::fs;
 use std::io::{self, Write};
@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use windlass_process::HeldKey;
 
-/// The files of one program, in the folder of the session that it was started in.
+/// The files of one program, in the directory of the session that started it.
 pub(super) struct ProgramFiles {
     folder: PathBuf,
     number: u64,
-    /// Shared with others, if the folder is that of another session: nobody sweeps it meanwhile.
+    /// A shared lock, if the directory belongs to another session. It prevents a sweep.
     lock: Option<fs::File>,
 }
 
@@ -24,7 +24,7 @@ impl ProgramFiles {
         }
     }
 
-    /// The folder of the holder's socket.
+    /// The directory of the holder's socket.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -38,17 +38,17 @@ impl ProgramFiles {
         self.folder.join(format!("{}.{extension}", self.number))
     }
 
-    /// The file that leads to the program.
+    /// The file with the program's key.
     pub(super) fn registration(&self) -> PathBuf {
         self.file("key")
     }
 
-    /// The log of a program that writes much.
+    /// The log of a program with much output.
     pub(super) fn log(&self) -> PathBuf {
         self.file("log")
     }
 
-    /// Notes the key of the program, before anybody hears that it runs.
+    /// Writes the key of the program, before its start is reported.
     pub(super) fn register(&self, key: &HeldKey) -> io::Result<()> {
         let mut options = fs::OpenOptions::new();
         let options = options.write(true).create(true).truncate(true).mode(0o600);
@@ -56,7 +56,7 @@ impl ProgramFiles {
         file.write_all(&key.nonce)
     }
 
-    /// The key of a program that an earlier far end has started.
+    /// The key of a program that an earlier far end started.
     pub(super) fn key(&self) -> Option<HeldKey> {
         let nonce = fs::read(self.registration()).ok()?;
         Some(HeldKey {
@@ -67,32 +67,32 @@ impl ProgramFiles {
         })
     }
 
-    /// The receipt of a program whose holder has ended it, as the holder has written it.
+    /// The receipt of a program that its holder ended, verbatim.
     pub(super) fn receipt(&self) -> Option<Vec<u8>> {
         fs::read(self.file("receipt")).ok()
     }
 
-    /// Removes what leads to a program that has ended.
+    /// Removes the files of a program that has ended.
     pub(super) fn remove(&self) {
         for extension in ["key", "receipt", "log", "sock"] {
             let _ = fs::remove_file(self.file(extension));
         }
         if self.lock.is_some() && is_empty(&self.folder) {
-            // Its session is over, and this was the last of it.
+            // Its session is over, and this was its last program.
             let _ = fs::remove_file(self.folder.join("lock"));
             let _ = fs::remove_dir(&self.folder);
         }
     }
 }
 
-/// Whether nothing is left of a session's programs.
+/// Whether a session has no programs left.
 pub(super) fn is_empty(folder: &Path) -> bool {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names = entries.map(|entry| entry.file_name());
     names.all(|name| name == "lock")
 }
 
-/// The reason in a receipt in words, and how many processes were ended.
+/// The reason in a receipt, as text, and the number of ended processes.
 pub(super) fn read_receipt(receipt: &[u8]) -> Option<(String, u32)> {
     let receipt: serde_json::Value = serde_json::from_slice(receipt).ok()?;
     let ended = receipt["ended"].as_u64().unwrap_or(0);

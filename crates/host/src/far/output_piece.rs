@@ -1,18 +1,18 @@
-//! Output in the pieces that frames carry.
+//! Splits output into pieces that fit into frames.
 
 use windlass_hold_wire::{LONGEST_PIECE, OutputFrame};
 use windlass_output::{Output, Stream};
 
 /// A frame with the next output of a program.
 pub(super) struct LinkPiece {
-    /// The frame behind its length.
+    /// The length-prefixed frame.
     pub(super) frame: Vec<u8>,
     /// The offset after its output.
     pub(super) end: u64,
 }
 
 impl LinkPiece {
-    /// The next piece of one stream. One that cannot be had is empty, at the offset after it.
+    /// The next piece of one stream. If the output was discarded, the piece is empty and has the offset after the gap.
     pub(super) fn next(program: u64, output: &Output, from: u64, until: u64) -> Self {
         let (stream, change) = output.stream_at(from);
         let end = until
@@ -22,7 +22,7 @@ impl LinkPiece {
         let mut frame = OutputFrame::new(program, from, stream == Stream::Stderr, length);
         output.append_raw(from..end, frame.output());
         if frame.length() != length {
-            // The middle of a long output is not kept. The near side sees the gap by the offset.
+            // The middle of a long output is discarded. The near side detects the gap by the offset.
             frame.clear(end);
         }
         Self {

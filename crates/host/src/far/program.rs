@@ -1,7 +1,7 @@
 //! One program of a link, at the far end.
 //!
-//! Start at [`FarProgram::start`] and [`FarProgram::resume`]. Four tasks serve a program: one carries out its frames in
-//! their order, one sends its output within the credit, one tells its exit, and one tells prompts of its terminal.
+//! Start at [`FarProgram::start`] and [`FarProgram::resume`]. Four tasks serve a program: one executes its frames in
+//! order, one sends its output within the credit, one reports its exit, and one reports prompts of its terminal.
 
 mod status;
 
@@ -31,7 +31,7 @@ use super::starting::{adopt_soon, answering_screen, command, confined, failure_o
 use crate::pieces::FrameSender;
 use crate::rules::{limit_numbers, read_limits};
 
-/// How soon input is offered again to a program that does not read.
+/// The delay before input is offered again to a program whose input buffer is full.
 const FULL_STEP: Duration = Duration::from_millis(10);
 /// A program that runs here for the near side.
 pub(super) struct FarProgram {
@@ -40,16 +40,16 @@ pub(super) struct FarProgram {
     process: Process,
     sender: FrameSender,
     credit: watch::Sender<u64>,
-    /// The number of the last order that was carried out.
+    /// The number of the last order that was executed.
     orders: AtomicU64,
-    /// An order was carried out.
+    /// Notified after each order.
     ordered: Notify,
     frames: mpsc::UnboundedSender<NearFrame>,
-    /// How many settle requests are under way. They look at the terminal themselves.
+    /// The number of settle requests in progress. They inspect the terminal themselves.
     settling: watch::Sender<u32>,
-    /// The status that was told last.
+    /// The status that was reported last.
     told: Mutex<Option<ProgramStatus>>,
-    /// Its exit was told.
+    /// Whether its exit was reported.
     exit_told: watch::Sender<bool>,
     tasks: Mutex<Vec<AbortHandle>>,
 }
@@ -58,13 +58,13 @@ pub(super) struct FarProgram {
 pub(super) struct StartSpec {
     pub(super) number: u64,
     pub(super) start: ProgramStart,
-    /// Limits of the user here.
+    /// Upper limits of the user here.
     pub(super) limits: ResourceLimits,
     pub(super) lease: Duration,
     pub(super) places: fn(&Path) -> ProjectPlaces,
 }
 
-/// A program to go on with.
+/// A program to resume.
 pub(super) struct ResumeSpec {
     pub(super) number: u64,
     pub(super) from: u64,
@@ -76,7 +76,7 @@ pub(super) struct ResumeSpec {
 }
 
 impl FarProgram {
-    /// Starts a program and says so, or why it was not started.
+    /// Starts a program and reports the outcome.
     pub(super) async fn start(
         launcher: &Launcher,
         folder: &SessionFolder,
@@ -114,7 +114,7 @@ impl FarProgram {
         if let Some(key) = process.held_key()
             && let Err(error) = files.register(key)
         {
-            // Nobody could find it after a lost link.
+            // Without a registration, nobody could find it after a lost link.
             process.end(Duration::ZERO).await;
             failed(StartFailure::Other, format!("it cannot be held: {error}"));
             return None;
@@ -132,7 +132,7 @@ impl FarProgram {
         Some(Self::follow(number, files, process, sender, (0, credit)))
     }
 
-    /// Adopts a program that an earlier far end has started, or says why it is gone.
+    /// Adopts a program that an earlier far end started, or reports why it is gone.
     pub(super) async fn resume(
         plain: &Launcher,
         folder: &SessionFolder,
@@ -228,7 +228,7 @@ impl FarProgram {
         program
     }
 
-    /// Takes a frame of this program.
+    /// Handles a frame for this program.
     pub(super) fn take(self: &Arc<Self>, frame: NearFrame) {
         match frame {
             NearFrame::Order {
@@ -248,19 +248,19 @@ impl FarProgram {
         }
     }
 
-    /// Lets go of the program. Its holder has it from now on.
+    /// Releases the program to its holder.
     pub(super) async fn leave(&self) {
         self.stop_following();
         self.process.leave().await;
     }
 
-    /// Nothing more is wanted of it. What is left of it ends.
+    /// Ends the rest of a program that the near side no longer needs.
     pub(super) fn forget(&self) {
         self.stop_following();
         self.files.remove();
     }
 
-    /// Resolves when somebody listens on a port of its network; `None` if that is the machine's.
+    /// Resolves when a port of its network is being listened on; `None` if it uses the machine's network.
     pub(super) fn port_open(&self, port: u16) -> Option<impl Future<Output = ()> + Send + use<>> {
         let confinement = self.process.confinement()?;
         if confinement.network == NetworkRule::Full {
@@ -284,14 +284,14 @@ impl FarProgram {
         self.sender.send(&frame.write());
     }
 
-    /// Carries out frames in their order.
+    /// Executes frames in order.
     async fn obey(self: Arc<Self>, mut frames: mpsc::UnboundedReceiver<NearFrame>) {
         let note = self.process.read_noter();
         while let Some(frame) = frames.recv().await {
             match frame {
                 NearFrame::Order { id, order, .. } => {
                     if id > self.orders.load(Ordering::Acquire) {
-                        // Noted first: should this process be killed now, the order is not carried out twice.
+                        // Written first, so that the order is not executed twice if this process is killed now.
                         if let Some(note) = &note {
                             note(id);
                         }
@@ -302,7 +302,7 @@ impl FarProgram {
                         self.ordered.notify_waiters();
                         self.tell(&self.done(id, error, is_hidden));
                     } else {
-                        // It is not known how it was carried out.
+                        // The outcome of the earlier execution is unknown.
                         self.tell(&self.done(id, None, true));
                     }
                 }
@@ -354,7 +354,7 @@ impl FarProgram {
                 let sent = self.process.signal(signal);
                 return sent.err().map(|error| error.to_string());
             }
-            // It is carried out when it arrives.
+            // It was executed on arrival.
             HolderOrder::End { .. } => {}
         }
         None
@@ -372,7 +372,7 @@ impl FarProgram {
 
     async fn settle(self: Arc<Self>, id: u64, limit: Duration) {
         self.process.settle(limit).await;
-        // An exit and a prompt are told before the settling is.
+        // An exit and a prompt are reported before the settling.
         if self.process.exit().is_some() {
             let mut told = self.exit_told.subscribe();
             let _ = tokio::time::timeout(limit, told.wait_for(|told| *told)).await;
@@ -388,7 +388,7 @@ impl FarProgram {
         self.settling.send_modify(|count| *count -= 1);
     }
 
-    /// Sends output as far as the near side lets it.
+    /// Sends output within the credit of the near side.
     async fn send_output(self: Arc<Self>, mut from: u64) {
         let output = self.process.output().clone();
         let mut changes = output.changes();

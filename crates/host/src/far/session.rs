@@ -1,4 +1,4 @@
-//! The folder of a near session: what leads to its held programs, and the lock of the far end that has them.
+//! The directory of a near session: the files of its held programs, and the lock of the far end that serves them.
 
 use std::fs;
 use std::io::{self, Read, Seek, Write};
@@ -13,23 +13,23 @@ use windlass_hold_wire::{LinkSession, ProgramOrigin};
 use super::files::{ProgramFiles, is_empty};
 use crate::ServeError;
 
-/// How long an earlier far end may take to let go of its programs.
+/// How long an earlier far end may take to release its programs.
 pub(super) const LETTING_GO: Duration = Duration::from_secs(3);
-/// No lease is longer, with some time to read its receipt.
+/// Longer than any lease, plus time to read the receipt.
 const LONGEST_LEASE: Duration = Duration::from_hours(48);
-/// How often the folder is made again that an earlier far end has removed meanwhile.
+/// How many times the directory is created again if an earlier far end removes it meanwhile.
 const ATTEMPTS: usize = 16;
-/// How often the lock is tried.
+/// The interval between attempts to lock.
 pub(super) const STEP: Duration = Duration::from_millis(5);
 
-/// The folder of one session. One far end has it at a time.
+/// The directory of one session. Only one far end uses it at a time.
 pub(super) struct SessionFolder {
     path: PathBuf,
     _lock: fs::File,
 }
 
 impl SessionFolder {
-    /// Opens the folder of a session. A far end that still has it is one whose link has broken: it is told to let go.
+    /// Opens the directory of a session. A far end that still uses it has a broken link and is told to release it.
     pub(super) async fn open(parent: &Path, session: &LinkSession) -> Result<Self, ServeError> {
         let path = parent.join(session_name(session));
         let failed = |source| ServeError::Folder {
@@ -50,7 +50,7 @@ impl SessionFolder {
         Err(failed(io::ErrorKind::ResourceBusy.into()))
     }
 
-    /// Takes the lock; `None` if the far end that had it has removed the folder, because nothing was left.
+    /// Takes the lock; `None` if its former owner removed the directory because it was empty.
     async fn lock(path: &Path) -> io::Result<Option<fs::File>> {
         let mut options = fs::OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
@@ -73,8 +73,8 @@ impl SessionFolder {
         ProgramFiles::new(&self.path, number, None)
     }
 
-    /// The files of a program of another session, whose near runtime is gone. A far end that still has that session is
-    /// told to let go.
+    /// The files of a program of another session, whose near runtime is gone. A far end that still serves that session
+    /// is told to release it.
     pub(super) async fn files_of(&self, origin: &ProgramOrigin) -> io::Result<ProgramFiles> {
         let parent = self.path.parent().unwrap_or(Path::new("/"));
         let folder = parent.join(session_name(&origin.session));
@@ -92,20 +92,20 @@ fn session_name(session: &LinkSession) -> String {
     format!("{:032x}", u128::from_be_bytes(*session))
 }
 
-/// Takes a lock. A far end that has it is told to let go.
+/// Takes a lock. A far end that holds it is told to release it.
 async fn take_lock(mut file: &fs::File, operation: FlockOperation) -> io::Result<()> {
     let begun = Instant::now();
     let mut signals = [Signal::TERM, Signal::KILL].into_iter();
     let mut next = Duration::ZERO;
     while flock(file, operation).is_err() {
         if begun.elapsed() >= next {
-            // Whoever has the lock has written its pid.
+            // The lock's owner has written its pid.
             let mut text = String::new();
             file.rewind()?;
             file.read_to_string(&mut text)?;
             let owner = text.trim().parse().ok().and_then(Pid::from_raw);
             match (owner, signals.next()) {
-                // A process that serves several links lets go of one by itself.
+                // A process that serves several links releases the lock on its own.
                 (Some(owner), Some(signal)) if owner != getpid() => {
                     let _ = kill_process(owner, signal);
                 }
@@ -120,7 +120,7 @@ async fn take_lock(mut file: &fs::File, operation: FlockOperation) -> io::Result
     Ok(())
 }
 
-/// Removes the folders of sessions in which nothing has happened for longer than any lease lasts.
+/// Removes the directories of sessions that have been inactive for longer than any lease.
 fn sweep(parent: &Path, own: &Path) {
     let sessions = fs::read_dir(parent).into_iter().flatten().flatten();
     for session in sessions.map(|entry| entry.path()).filter(|it| it != own) {

@@ -1,4 +1,4 @@
-//! From a frame to a command, and from a key to a program that an earlier far end has started.
+//! Builds a command from a frame, and adopts programs that an earlier far end started.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -20,12 +20,12 @@ use super::program::StartSpec;
 use super::session::{LETTING_GO, STEP};
 use crate::rules::read_sandbox;
 
-/// How much of the newest output is in memory: more than the near side lets be sent ahead.
+/// How much of the newest output is kept in memory: more than the near side's credit.
 const MEMORY: usize = 1536 * 1024;
-/// How much of the output a screen is made of again.
+/// How much of the output is replayed to rebuild a screen.
 const REDRAWN: u64 = 64 * 1024;
 
-/// A screen that answers queries of a terminal's program.
+/// A screen that answers terminal queries of the program.
 pub(super) fn answering_screen(
     (rows, cols): (u16, u16),
 ) -> (
@@ -98,7 +98,7 @@ pub(super) fn command(
         })
 }
 
-/// Adopts a program that another far end may still be letting go of.
+/// Adopts a program, waiting for another far end that may still be releasing it.
 pub(super) async fn adopt_soon(
     launcher: &Launcher,
     files: &ProgramFiles,
@@ -124,7 +124,7 @@ async fn adopt(launcher: &Launcher, files: &ProgramFiles) -> Result<Process, Tak
     let options = AdoptOptions::new(output_options(files))
         .tap(tap)
         .rebuild(move |output, _| {
-            // What was asked in these has been answered.
+            // Queries in this output have been answered already.
             let end = output.position();
             redrawn
                 .lock()
@@ -137,8 +137,8 @@ async fn adopt(launcher: &Launcher, files: &ProgramFiles) -> Result<Process, Tak
     Ok(process)
 }
 
-/// The launcher with the sandbox of a frame, resolved with the folders of this machine. `None` if the sandbox is not
-/// understood.
+/// The launcher with the sandbox of a frame, resolved against the directories of this machine. `None` if the sandbox is
+/// invalid.
 pub(super) async fn confined(
     launcher: &Launcher,
     sandbox: Option<&LinkSandbox>,

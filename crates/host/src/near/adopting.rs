@@ -1,4 +1,4 @@
-//! Taking over a program that an earlier near runtime has kept.
+//! Adopts a program that an earlier near runtime kept.
 
 use windlass_hold_wire::ProgramOrigin;
 use windlass_process::{Process, RemoteAdoption, TakeOverError};
@@ -8,7 +8,7 @@ use super::owner::OwnedKept;
 use super::program::NearProgram;
 
 impl Host {
-    /// Takes over a program. All of its output comes again, from its first byte.
+    /// Adopts a program. All of its output is sent again, from the first byte.
     pub(super) async fn take_over(
         &self,
         adoption: RemoteAdoption,

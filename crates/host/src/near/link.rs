@@ -1,4 +1,4 @@
-//! The link to a host: connecting, reading, and what happens when it breaks.
+//! The link to a host: connecting, reading and reconnecting.
 
 use std::collections::HashMap;
 use std::io;
@@ -21,22 +21,22 @@ use crate::installing::OwnBinary;
 use crate::pieces::FrameSender;
 use crate::{CarrierAsker, HostError, LinkSource, source};
 
-/// The first and the longest time between attempts to connect again.
+/// The delay between attempts to reconnect: initial and maximum.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 
-/// How long after an order a program counts as one that somebody types to.
+/// How long after an order a program counts as being typed to.
 const IN_USE: Duration = Duration::from_secs(1);
 
 /// Makes the links to a host.
 pub(super) enum LinkMaker {
-    /// The command of the host's options.
+    /// Runs the command of the host's options.
     Command(Launcher),
-    /// Whoever embeds this crate.
+    /// Calls the embedder.
     Source(Arc<dyn LinkSource>),
 }
 
 impl LinkMaker {
-    /// The time since which the lease of a lost link counts; `None` while it does not.
+    /// When the lease of a lost link started to count; `None` if it does not count yet.
     fn lease_since(&self, lost: Instant) -> Option<Instant> {
         match self {
             Self::Command(_) => Some(lost),
@@ -51,33 +51,33 @@ pub(super) struct Link {
     maker: LinkMaker,
     pub(super) session: LinkSession,
     numbers: AtomicU64,
-    /// Held while a carrier is started.
+    /// Locked while a carrier is started.
     connecting: tokio::sync::Mutex<()>,
     /// The program to install, once it was read.
     binary: OnceLock<Arc<OwnBinary>>,
     state: Mutex<LinkState>,
-    /// The program that was given an order last, and when.
+    /// The program that received the last order, and when.
     last_used: Mutex<Option<(u64, Instant)>>,
 }
 
 #[derive(Default)]
 struct LinkState {
-    /// The queue to the far side, while there is a link.
+    /// The queue to the far side, while connected.
     sender: Option<FrameSender>,
-    /// How many links there have been. The end of an earlier one than the last is of no concern.
+    /// The number of links so far. The end of an older link is ignored.
     links: u64,
     machine: Option<FarHello>,
     copied: Option<bool>,
     lost: Option<LinkLoss>,
     programs: HashMap<u64, Weak<NearProgram>>,
-    /// Programs that nobody has any more and that are to be ended, with their grace.
+    /// Dropped programs that are to be ended, with their grace period.
     dropped: HashMap<u64, Duration>,
     ports: HashMap<u64, PortWatch>,
-    /// Those who answer what the carrier asks, the newest last.
+    /// Answer the carrier's questions; the newest is last.
     askers: Vec<Arc<dyn CarrierAsker>>,
 }
 
-/// Somebody waits for a port.
+/// A pending wait for a port.
 struct PortWatch {
     port: u16,
     program: u64,
@@ -110,7 +110,7 @@ impl Link {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Whether the far side holds programs beyond a link.
+    /// Whether the far side can hold programs without a link.
     pub(super) fn holds_trees(&self) -> bool {
         let state = self.state.lock();
         let machine = state.machine.as_ref();
@@ -121,7 +121,7 @@ impl Link {
         self.state.lock().copied
     }
 
-    /// The program to install, if it is to be.
+    /// The program to install, if any.
     async fn binary(&self) -> Result<Option<Arc<OwnBinary>>, HostError> {
         let Some(path) = self.options.install.clone() else {
             return Ok(None);
@@ -139,26 +139,26 @@ impl Link {
         )))
     }
 
-    /// A program is given an order.
+    /// Notes that a program receives an order.
     pub(super) fn note_use(&self, number: u64) {
         *self.last_used.lock() = Some((number, Instant::now()));
     }
 
-    /// How much output of a program may be under way.
+    /// The maximum number of unconfirmed bytes of a program's output.
     pub(super) fn window(&self, number: u64) -> u64 {
         let used = *self.last_used.lock();
         let is_shared = used.is_some_and(|(it, at)| it != number && at.elapsed() < IN_USE);
         if is_shared { SHARED_WINDOW } else { WINDOW }
     }
 
-    /// Sends a frame, if there is a link.
+    /// Sends a frame, if connected.
     pub(super) fn send(&self, frame: &NearFrame) {
         if let Some(sender) = &self.state.lock().sender {
             sender.send(&frame.write());
         }
     }
 
-    /// The loss of the link, if it is lost.
+    /// Details of the lost link, if it is lost.
     pub(super) fn unreachable(&self) -> Option<UnreachableHost> {
         let loss = self.state.lock().lost?;
         Some(UnreachableHost {
@@ -168,9 +168,9 @@ impl Link {
         })
     }
 
-    /// The standing of the link, and how many programs run over it.
+    /// The state of the link, with the number of its programs.
     pub(super) fn standing(&self) -> LinkStanding {
-        // The last reference to a program locks the state when it is dropped, so none is left here.
+        // Dropping the last reference to a program locks the state, so drop all references before.
         let programs = {
             let programs = self.all_programs();
             programs.iter().filter(|it| it.is_running()).count()
@@ -189,7 +189,7 @@ impl Link {
         }
     }
 
-    /// Starts a program. Its reply comes to the program.
+    /// Sends the start of a program. The program receives the reply.
     pub(super) fn start(&self, program: &Arc<NearProgram>, start: ProgramStart) {
         let number = program.number;
         let weak = Arc::downgrade(program);
@@ -206,12 +206,12 @@ impl Link {
                 .is_some()
         };
         if !is_sent {
-            // The link broke after it was looked at.
+            // The link broke after the check.
             program.fail_start("the link was lost before it was started; start it again");
         }
     }
 
-    /// Goes on with a program of an earlier runtime. Its reply comes to the program.
+    /// Resumes a program of an earlier runtime. The program receives the reply.
     pub(super) fn resume(&self, program: &Arc<NearProgram>) {
         let frame = program.resume_frame();
         let mut state = self.state.lock();
@@ -223,7 +223,7 @@ impl Link {
         }
     }
 
-    /// Nobody has the program any more.
+    /// Handles a program whose last reference was dropped.
     pub(super) fn drop_program(&self, number: u64, fate: DroppedFate) {
         let mut state = self.state.lock();
         state.programs.remove(&number);
@@ -240,7 +240,7 @@ impl Link {
         }
     }
 
-    /// Resolves when somebody listens on a port there.
+    /// Resolves when a port there is being listened on.
     pub(super) fn watch_port(&self, program: u64, port: u16) -> oneshot::Receiver<()> {
         let (open, opened) = oneshot::channel();
         let id = self.next_number();
@@ -254,14 +254,14 @@ impl Link {
         opened
     }
 
-    /// Adds somebody who answers what the carrier asks.
+    /// Adds an asker for the carrier's questions.
     pub(super) fn ask_through(&self, asker: Arc<dyn CarrierAsker>) {
         let mut state = self.state.lock();
         state.askers.retain(|asker| asker.is_wanted());
         state.askers.push(asker);
     }
 
-    /// Connects unless there is a link, and describes the machine.
+    /// Connects if necessary, and describes the machine.
     pub(super) async fn connect(
         self: &Arc<Self>,
         asks: Vec<String>,
@@ -307,10 +307,10 @@ impl Link {
         Ok(machine)
     }
 
-    /// Goes on over a new connection.
+    /// Switches to a new connection.
     fn begin(self: &Arc<Self>, connection: CarrierLink) {
         let sender = connection.sender.clone();
-        // A program locks itself before the link, so it is looked at before the link is locked.
+        // Lock order: a program before the link. So query the programs before locking the link.
         let programs = self.all_programs();
         let resumes = programs.iter().map(|program| program.resume_frame());
         let resumes: Vec<NearFrame> = resumes.collect();
@@ -349,7 +349,7 @@ impl Link {
         state.programs.values().filter_map(Weak::upgrade).collect()
     }
 
-    /// The link has broken: it is made again for as long as somebody needs it and the lease lasts.
+    /// Handles a broken link: reconnects while a program needs it and a lease has not expired.
     fn lose(self: &Arc<Self>, number: u64) {
         {
             let mut state = self.state.lock();
@@ -366,20 +366,20 @@ impl Link {
         tokio::spawn(reconnect(Arc::downgrade(self)));
     }
 
-    /// How much of the leases is over; `None` if the link is not lost.
+    /// The elapsed time of the leases; `None` if the link is not lost.
     fn lease_elapsed(&self) -> Option<Duration> {
         let lost = self.state.lock().lost?.at;
         let counted = self.maker.lease_since(lost);
         Some(counted.map_or(Duration::ZERO, |since| since.elapsed()))
     }
 
-    /// Whether there is a program that the link is needed for.
+    /// Whether a program needs the link.
     fn is_needed(&self) -> bool {
         let state = self.state.lock();
         !state.dropped.is_empty() || state.programs.values().any(|it| it.strong_count() > 0)
     }
 
-    /// The far side has ended programs whose lease is over. Gives whether there are others.
+    /// Gives up programs whose lease has expired; the far side has ended them. Returns whether there are others.
     fn give_up(&self, elapsed: Duration, why: &str) -> bool {
         let HostOptions { name, lease, .. } = &self.options;
         let mut others = false;
@@ -406,7 +406,7 @@ impl Link {
         others
     }
 
-    /// The time until the next lease is over.
+    /// The time until the next lease expires.
     fn next_lease(&self, elapsed: Duration) -> Duration {
         let programs = self.all_programs();
         let leases = programs.iter().map(|program| program.lease());
@@ -417,14 +417,14 @@ impl Link {
             .unwrap_or(BACKOFF.1)
     }
 
-    /// The longest lease of its programs.
+    /// The longest lease of the programs.
     fn longest_lease(&self) -> Duration {
         let programs = self.all_programs();
         let leases = programs.iter().map(|program| program.lease());
         leases.fold(self.options.lease, Duration::max)
     }
 
-    /// Gives the host up while there is a link, or while one is being made.
+    /// Abandons the host, whether connected or connecting.
     pub(super) fn abandon(&self, why: &str) {
         for program in self.all_programs() {
             program.lose(why, 0);
@@ -436,7 +436,7 @@ impl Link {
         state.lost = None;
     }
 
-    /// Takes output of a program.
+    /// Handles output of a program.
     fn receive(&self, piece: FramedOutput<'_>) {
         let program = self.state.lock().programs.get(&piece.program).cloned();
         if let Some(program) = program.and_then(|program| program.upgrade()) {
@@ -490,7 +490,7 @@ fn end_of(program: u64, grace: Duration) -> NearFrame {
     }
 }
 
-/// Goes on with a program only to end it.
+/// Resumes a program only to end it.
 fn resume_of(program: u64) -> NearFrame {
     NearFrame::Resume {
         program,
@@ -501,23 +501,24 @@ fn resume_of(program: u64) -> NearFrame {
     }
 }
 
-/// The fate of a program that nobody has any more.
+/// What to do with a program whose last reference was dropped.
 #[derive(Clone, Copy)]
 pub(super) enum DroppedFate {
-    /// It has ended.
+    /// Nothing: it has ended.
     Over,
-    /// It was left for another runtime.
+    /// Nothing: it was left for another runtime.
     Left,
-    /// It is to be ended, with this grace.
+    /// End it, with this grace period.
     Ended(Duration),
 }
 
-/// Takes frames until the link breaks.
+/// Handles frames until the link breaks.
 async fn read(link: Weak<Link>, connection: CarrierLink, number: u64) {
     let CarrierLink {
         carrier,
         mut reader,
-        // The link has a clone. Without it the queue to the carrier empties and closes, and the far side goes.
+        // The link has a clone. When that is dropped, the queue to the carrier drains and closes, and the far side
+        // ends.
         sender: _,
         ..
     } = connection;
@@ -533,7 +534,7 @@ async fn read(link: Weak<Link>, connection: CarrierLink, number: u64) {
             link.send(&NearFrame::Beat);
         }
     });
-    // Output is taken where it lies: it is most of what comes.
+    // Output is most of the traffic, so it is not copied.
     let take = |bytes: &[u8]| -> Option<()> {
         let link = link.upgrade();
         if let Some(piece) = FramedOutput::read(bytes) {
@@ -552,7 +553,7 @@ async fn read(link: Weak<Link>, connection: CarrierLink, number: u64) {
     }
 }
 
-/// Connects again, with more patience each time.
+/// Reconnects with backoff.
 async fn reconnect(link: Weak<Link>) {
     let mut wait = BACKOFF.0;
     loop {
@@ -578,7 +579,7 @@ async fn reconnect(link: Weak<Link>) {
         if elapsed >= link.options.lease && !link.give_up(elapsed, &why) {
             return;
         }
-        // Leases differ: none is overslept.
+        // Wake up when the next lease expires, even during a longer delay.
         let left = link.next_lease(elapsed);
         drop(link);
         tokio::time::sleep(wait.min(left)).await;

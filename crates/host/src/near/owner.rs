@@ -1,7 +1,7 @@
-//! The near side's word on a kept program: which process has it, and how far its output was read.
+//! The near state of a kept program: its owner process, and the read position of its output.
 //!
-//! The file `NAME.own` beside the state file of the handle is locked by the process that has the program, so that nobody
-//! else takes it over while that process lives. It holds the offset up to which the output was read and the pid.
+//! The file `NAME.own` is beside the state file of the handle. The process that owns the program locks it, so that no
+//! other process adopts the program meanwhile. It contains the read position and the pid.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -10,14 +10,14 @@ use std::sync::Arc;
 
 use windlass_process::{HeldKey, ReadNoter, TakeOverError};
 
-/// A kept program that this process has.
+/// A kept program that this process owns.
 pub(super) struct OwnedKept {
     pub(super) key: HeldKey,
     file: Arc<File>,
 }
 
 impl OwnedKept {
-    /// Takes the program, if no other process has it.
+    /// Takes ownership of the program, if no other process owns it.
     pub(super) fn take(key: HeldKey) -> Result<Self, TakeOverError> {
         let system = |source: io::Error| TakeOverError::System {
             name: key.name.clone(),
@@ -47,28 +47,28 @@ impl OwnedKept {
         })
     }
 
-    /// The offset up to which the output was read.
+    /// The read position as last written.
     pub(super) fn noted_read(&self) -> u64 {
         let mut offset = [0; 8];
         let _ = self.file.read_exact_at(&mut offset, 0);
         u64::from_le_bytes(offset)
     }
 
-    /// Notes such offsets.
+    /// Returns a callback that writes the read position.
     pub(super) fn noter(&self) -> ReadNoter {
         let file = Arc::clone(&self.file);
         Box::new(move |offset| {
-            // Without it the next session shows again what was read.
+            // If this fails, the next session shows output again.
             let _ = file.write_all_at(&offset.to_le_bytes(), 0);
         })
     }
 
-    /// Lets the next process have the program.
+    /// Releases the program to the next process.
     pub(super) fn release(&self) {
         let _ = self.file.unlock();
     }
 
-    /// Notes the last word of the far side on a program that is not there any more.
+    /// Writes the receipt of a program that no longer exists on the far side.
     pub(super) fn note_end(&self, receipt: Option<&[u8]>) {
         let HeldKey { folder, name, .. } = &self.key;
         let (extension, bytes) = match receipt {

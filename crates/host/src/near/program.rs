@@ -1,7 +1,7 @@
 //! One program of a link, at the near end.
 //!
-//! Start at [`NearProgram::take`]: news of the far side changes the state, and everybody who waits is woken. What is
-//! asked of the program is answered from that state. Output goes into the same [`Output`] as that of a local program.
+//! Start at [`NearProgram::take`]: events of the far side change the state and wake all waiters. Queries are answered
+//! from that state. Output goes into the same [`Output`] as that of a local program.
 
 mod process;
 mod replay;
@@ -39,11 +39,11 @@ pub(super) struct NearProgram {
     has_input: bool,
     has_terminal: bool,
     grace: Duration,
-    /// Its near side, if it is kept.
+    /// Its near files, if it is kept.
     kept: Option<OwnedKept>,
-    /// The time that it is held without a link, if it is kept.
+    /// How long it is held without a link, if it is kept.
     keep_lease: Option<Duration>,
-    /// The program of an earlier runtime that it is.
+    /// The program of an earlier runtime, if it was adopted.
     origin: Option<ProgramOrigin>,
     sandbox: Option<LinkSandbox>,
     state: Mutex<ProgramState>,
@@ -51,7 +51,7 @@ pub(super) struct NearProgram {
     changes: watch::Sender<u64>,
 }
 
-/// The reason why a program was not started.
+/// The reason why a program did not start.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct NotStarted(String);
@@ -87,7 +87,7 @@ impl NearProgram {
         })
     }
 
-    /// The frame that goes on with it over a new link. Everything else is held back until it does.
+    /// The frame that resumes it over a new link. Other frames are held back until it is resumed.
     pub(super) fn resume_frame(&self) -> NearFrame {
         let mut state = self.state.lock();
         state.is_resuming = true;
@@ -102,23 +102,23 @@ impl NearProgram {
         }
     }
 
-    /// The time that the far side holds it without a link.
+    /// How long the far side holds it without a link.
     pub(super) fn lease(&self) -> Duration {
         self.keep_lease.unwrap_or(self.link.options.lease)
     }
 
-    /// It was started, and has not exited as far as is known.
+    /// Whether it was started and is not known to have exited.
     pub(super) fn is_running(&self) -> bool {
         let state = self.state.lock();
         matches!(state.started, Some(Ok(()))) && state.exit.is_none()
     }
 
-    /// Wakes whoever waits for news.
+    /// Wakes all waiters.
     pub(super) fn wake(&self) {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// Waits until it runs; gives the reason if it does not.
+    /// Waits until it runs; returns the reason if it does not.
     pub(super) async fn started(&self) -> Result<(), NotStarted> {
         let mut changes = self.changes.subscribe();
         loop {
@@ -142,9 +142,9 @@ impl NearProgram {
         self.wake();
     }
 
-    /// Nothing more will be heard of it.
+    /// Marks it as lost: no more events will arrive.
     pub(super) fn lose(&self, why: &str, ended: usize) {
-        // Its output is complete before anybody hears of its end. One that was never started may be started elsewhere.
+        // Complete its output before reporting its end. A program that was never started may be started elsewhere.
         if self.state.lock().started.is_some() {
             self.finish_output();
         }
@@ -166,7 +166,7 @@ impl NearProgram {
         }
     }
 
-    /// Takes news of the far side.
+    /// Handles an event of the far side.
     pub(super) fn take(&self, frame: FarFrame) {
         match frame {
             FarFrame::Started { pid, rules, .. } => {
@@ -269,7 +269,7 @@ impl NearProgram {
         self.wake();
     }
 
-    /// An order was carried out, or not.
+    /// Handles the outcome of an order.
     fn confirm(&self, id: u64, error: Option<String>, is_hidden: bool) {
         let mut state = self.state.lock();
         state.unconfirmed.retain(|(it, _)| *it != id);
@@ -282,9 +282,9 @@ impl NearProgram {
         }
     }
 
-    /// The program goes on over a new link. What the far side has not done is sent again.
+    /// Handles a resumed program. Orders that the far side has not executed are resent.
     fn resumed(&self, pid: u32, orders: u64) {
-        // Sent under the lock: whatever is asked next goes behind it.
+        // Sent under the lock, so that later orders queue behind it.
         let mut state = self.state.lock();
         state.is_resuming = false;
         state.pid = pid;
@@ -328,9 +328,9 @@ impl NearProgram {
         }
     }
 
-    /// Gives an order, now or when there is a link again.
+    /// Sends an order, or queues it until there is a link again.
     fn give(&self, order: HolderOrder) {
-        // Sent under the lock, so that orders go in the order of their numbers.
+        // Sent under the lock, so that orders are sent in the order of their numbers.
         let mut state = self.state.lock();
         state.last_order += 1;
         let id = state.last_order;
@@ -346,7 +346,7 @@ impl NearProgram {
         self.wake();
     }
 
-    /// Takes output.
+    /// Handles output.
     pub(super) fn receive(&self, from: u64, is_stderr: bool, bytes: &[u8]) {
         let (received, again) = {
             let state = self.state.lock();
@@ -369,7 +369,7 @@ impl NearProgram {
         let Some(new) = bytes.get(known..) else {
             return;
         };
-        // Whoever hears that it has been received finds it.
+        // Append the output before `received` is updated.
         self.show(is_stderr, new, again);
         let mut state = self.state.lock();
         state.received += new.len() as u64;
@@ -388,7 +388,7 @@ impl NearProgram {
         self.exit_if_complete();
     }
 
-    /// Adds output. What comes again has been seen by the tap of an earlier runtime.
+    /// Appends output. For replayed output the tap is not called: that of an earlier runtime has seen it.
     fn show(&self, is_stderr: bool, bytes: &[u8], again: bool) {
         if self.capture == RemoteCapture::Nothing && !self.has_terminal {
             return;
@@ -403,7 +403,7 @@ impl NearProgram {
         }
     }
 
-    /// Tells the exit, if all output before it is here.
+    /// Reports the exit, if all output before it has arrived.
     fn exit_if_complete(&self) {
         let state = self.state.lock();
         let is_complete = state
@@ -420,7 +420,7 @@ impl NearProgram {
         state.exit = exit;
     }
 
-    /// Whether the newest status is of now: all orders have been carried out, and nothing was written since.
+    /// The newest status, if it is current: all orders have been executed, and there was no output since.
     fn current_status(state: &ProgramState) -> Option<&ProgramStatus> {
         let status = state.status.as_ref()?;
         let is_current = state.exit.is_none()
@@ -429,7 +429,7 @@ impl NearProgram {
         is_current.then_some(status)
     }
 
-    /// Waits until something of the state holds.
+    /// Waits until `found` returns a value.
     async fn wait_until<T>(&self, mut found: impl FnMut(&mut ProgramState) -> Option<T>) -> T {
         let mut changes = self.changes.subscribe();
         loop {
@@ -446,7 +446,7 @@ impl NearProgram {
 impl Drop for NearProgram {
     fn drop(&mut self) {
         let state = self.state.get_mut();
-        // An end that was confirmed has ended everything, and one that is lost cannot be reached.
+        // A confirmed end has ended everything, and a lost program cannot be reached.
         let is_over = state.exit.is_some() && state.receipt.is_some();
         let is_lost = matches!(state.started, Some(Err(_)));
         let fate = if state.left {
@@ -454,7 +454,7 @@ impl Drop for NearProgram {
         } else if is_over || is_lost {
             DroppedFate::Over
         } else if state.again.is_some() {
-            // It was not taken over in time, and may be later.
+            // It was not adopted in time, and may be adopted later.
             DroppedFate::Left
         } else {
             DroppedFate::Ended(self.grace)

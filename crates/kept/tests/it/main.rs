@@ -1,4 +1,4 @@
-//! Kept handles by their state files, with real holders.
+//! Tests of kept handles and their state files, with real holders.
 
 mod store;
 

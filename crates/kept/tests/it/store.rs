@@ -100,7 +100,7 @@ impl StateFolder {
         (process, kept)
     }
 
-    /// Keeps a tree of three processes, all of which run.
+    /// Keeps a tree of three running processes.
     async fn keep_tree(&self, lease: Duration) -> (Process, KeptHandle) {
         let up = self.dir.path().join("up");
         let script = format!("sleep 1000 & sleep 1000 & : > {}; wait", up.display());
@@ -124,7 +124,7 @@ impl StateFolder {
     }
 }
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 async fn until(mut holds: impl AsyncFnMut() -> bool) {
     for _ in 0..1500 {
         if holds().await {
@@ -197,7 +197,7 @@ async fn somebody_ends_a_held_handle() {
         (KeptReceiptReason::Asked, 3)
     );
     assert!(!is_alive(program));
-    // The next session is told.
+    // The end is reported to the next session.
     until(async || place.only().await.is_over()).await;
     assert_eq!(place.only().await.standing, HeldStanding::Ended { receipt });
     assert!(matches!(
@@ -285,7 +285,7 @@ async fn after_another_boot_a_handle_is_lost() {
     place.store.register(&kept).unwrap();
     let why = LossReason::Rebooted;
     assert_eq!(place.only().await.standing, HeldStanding::Lost { why });
-    // A folder may be shared by machines; those of another one are left alone.
+    // The directory may be shared by machines; handles of other machines are left alone.
     kept.stamp.machine = "another".to_owned();
     place.store.register(&kept).unwrap();
     assert_eq!(place.store.survey().await.handles, []);
@@ -293,7 +293,7 @@ async fn after_another_boot_a_handle_is_lost() {
     process.end(GRACE).await;
 }
 
-/// Answers whoever connects with this reply, or never.
+/// Sends this reply to every client, or never replies.
 fn false_holder(folder: &Path, name: &str, reply: Option<HolderReply>) {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
     let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::SEQPACKET, None).unwrap();
@@ -314,7 +314,7 @@ fn false_holder(folder: &Path, name: &str, reply: Option<HolderReply>) {
 }
 
 impl StateFolder {
-    /// A state file that leads to a false holder, and says that this process is the holder.
+    /// A state file that points to a false holder, with this pid and start time.
     fn false_handle(&self, like: &KeptHandle, name: &str, holder: (u32, u64)) -> KeptHandle {
         let mut kept = like.clone();
         name.clone_into(&mut kept.key.name);
@@ -405,7 +405,7 @@ async fn no_more_are_kept_than_allowed() {
     let third = place.store.reserve(2, &id).await;
     assert!(matches!(third, Err(NotKept::Full { max: 2 })));
     drop(second);
-    // A place that was not used is free again, and so is that of a handle that is over.
+    // An unused slot is free again, and so is that of an ended handle.
     let second = place.store.reserve(2, &id).await.unwrap();
     process.end(GRACE).await;
     until(async || place.only().await.is_over()).await;
@@ -422,7 +422,7 @@ async fn no_more_are_kept_than_allowed() {
 async fn many_places_are_taken_up_to_the_last_and_no_further() {
     const MAX: usize = 80;
     let place = StateFolder::new();
-    // Another process counts for itself.
+    // Another process has its own count.
     let other = KeptStore::new(place.dir.path());
     let id = HandleId::new("more").unwrap();
     let mut slots = Vec::new();

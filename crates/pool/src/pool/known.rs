@@ -1,4 +1,4 @@
-//! The workers of a pool as this runtime knows them, and its links to them.
+//! The workers of a pool known to this runtime, and its links to them.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -20,12 +20,12 @@ use crate::broker::{Broker, words};
 use crate::placement::{PlacementChoice, WorkerCandidate, choose};
 use crate::{PoolError, WorkerPresence};
 
-/// How often silent workers are looked for, at most.
+/// The maximum interval between checks for silent workers.
 const LOOK: Duration = Duration::from_millis(250);
-/// The time that workers have to show themselves after a connection was made.
+/// How long workers have to announce themselves after a connection was established.
 const SHOWING: Duration = Duration::from_secs(2);
 
-/// How many folders are remembered with their workers.
+/// How many directories are remembered with their workers.
 const FAVOURITES: usize = 1024;
 
 /// The workers of a pool.
@@ -36,7 +36,7 @@ pub(super) struct KnownWorkers {
     presences: Store,
     runtime: String,
     workers: Mutex<HashMap<String, KnownWorker>>,
-    /// The workers that were used last, by the folder of the programs.
+    /// The last used workers, by working directory of the programs.
     favourites: Mutex<HashMap<Option<PathBuf>, String>>,
     /// Counts changes of the workers.
     pub(super) changes: watch::Sender<u64>,
@@ -82,7 +82,7 @@ impl KnownWorkers {
         Ok(workers)
     }
 
-    /// Reads the list of workers. One that cannot be read fills up with the workers' next heartbeats.
+    /// Reads the list of workers. If that fails, the next heartbeats complete it.
     async fn list(&self) {
         let Ok(mut keys) = self.presences.keys().await else {
             return;
@@ -115,7 +115,7 @@ impl KnownWorkers {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// The time at which the workers of a connection are known.
+    /// The time after which all workers of a connection are known.
     pub(super) fn known_after(&self) -> Instant {
         let since = self.broker.connection.borrow().since;
         let since = since.map_or_else(Instant::now, Instant::from_std);
@@ -194,7 +194,7 @@ impl KnownWorkers {
         Ok(host)
     }
 
-    /// Gives up workers that have been silent for three heartbeats, while the broker was there to hear them.
+    /// Abandons workers that have missed three heartbeats while the broker was connected.
     fn look(&self) {
         let Some(connected) = self.broker.connection.borrow().since else {
             return;
@@ -233,7 +233,7 @@ impl KnownWorkers {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// Takes a change of the bucket.
+    /// Handles a change of the bucket.
     fn take(&self, message: &Message) {
         let prefix = self.broker.names.workers_changes();
         let is_leaving = message
@@ -244,14 +244,14 @@ impl KnownWorkers {
             return self.see(&message.payload);
         }
         let name = message.subject.strip_prefix(&prefix).unwrap_or_default();
-        // It has left, with nothing running. Its last frames may still be on their way: its silence tells the end.
+        // It left with nothing running. Its last frames may still arrive, so it is abandoned only after its timeout.
         if let Some(known) = self.workers.lock().get_mut(name) {
             known.presence.is_draining = true;
         }
     }
 }
 
-/// Hears of workers for as long as somebody needs them.
+/// Follows changes of the workers while they are in use.
 async fn follow(workers: Weak<KnownWorkers>, mut news: Subscriber) {
     let Some(mut connection) = workers.upgrade().map(|it| it.broker.connection.clone()) else {
         return;

@@ -1,4 +1,4 @@
-//! Links to one worker. Starts leave them here: they go through the queue.
+//! Links to one worker. Starts are diverted from the link to the queue.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,14 +16,14 @@ use crate::error::Trouble;
 use crate::link::{FrameGate, LinkEnd, LinkRequest, PIPE};
 use crate::names::{claim_key, random_word};
 
-/// How often a start is offered to a broker that does not take it.
+/// How many times a start is offered to a broker that does not accept it.
 const ATTEMPTS: u32 = 50;
 /// The time between attempts.
 const AGAIN: Duration = Duration::from_millis(200);
-/// The time that a worker may take to let go of an earlier link.
+/// How long a worker may take to close an earlier link.
 const OPENING: Duration = Duration::from_secs(10);
 
-/// Makes links to one worker.
+/// Opens links to one worker.
 pub(super) struct WorkerLink {
     broker: Broker,
     worker: String,
@@ -62,7 +62,7 @@ impl WorkerLink {
             runtime: self.runtime.clone(),
             link: link.clone(),
         };
-        // A struct of strings.
+        // Cannot fail: a struct of strings.
         let request = serde_json::to_vec(&request).unwrap_or_default();
         let request = async_nats::Request::new()
             .payload(request.into())
@@ -112,13 +112,13 @@ impl LinkSource for WorkerLink {
         Box::pin(self.make(session))
     }
 
-    /// Without a broker the workers keep everything as it is, and wait.
+    /// Without a broker, the workers keep their programs and wait.
     fn lease_since(&self) -> Option<std::time::Instant> {
         self.broker.connection.borrow().since
     }
 }
 
-/// The near end's frames.
+/// Filters the near end's frames.
 struct NearGate {
     broker: Broker,
     /// The worker's subject in the queue.
@@ -127,7 +127,7 @@ struct NearGate {
     heard: Arc<Mutex<Instant>>,
     /// Frames for the near end.
     adding: mpsc::UnboundedSender<Vec<u8>>,
-    /// Nothing is put in for the worker.
+    /// Unused: nothing is injected for the worker. Keeps the channel open.
     _telling: mpsc::UnboundedSender<Vec<u8>>,
 }
 
@@ -164,7 +164,7 @@ impl FrameGate for NearGate {
     }
 }
 
-/// Puts a start into the queue, once: the broker drops a copy that has the same id.
+/// Queues a start once: the broker drops duplicates by id.
 async fn queue(
     broker: Broker,
     subject: String,

@@ -16,24 +16,24 @@ use crate::broker::{ClaimKind, Claimed, claim, words};
 use crate::error::Trouble;
 use crate::link::{Flow, FrameGate, LinkEnd, LinkEnding, PIPE};
 
-/// How long the last words of a far end may take to be sent.
+/// The time limit for sending the last frames of a far end.
 const FLUSHING: Duration = Duration::from_secs(2);
 
-/// One runtime's programs on this worker. A link serves them; another may follow.
+/// One runtime's programs on this worker. A later link may replace the current one.
 pub(super) struct FarSession {
     pub(super) session: LinkSession,
-    /// The runtime, for people.
+    /// The runtime, for display.
     pub(super) runtime: String,
-    /// The far end that serves now. Held while one follows another: only one has the session's folder.
+    /// The current far end. Locked during a replacement: only one may use the session's directory.
     serving: tokio::sync::Mutex<Option<FarEndTask>>,
     state: Mutex<SessionState>,
 }
 
 #[derive(Default)]
 struct SessionState {
-    /// Programs that are claimed for certain.
+    /// Programs known to be claimed.
     claimed: HashSet<u64>,
-    /// Programs that outlive their runtime, and for how long.
+    /// Programs that outlive their runtime, with their leases.
     keeps: HashMap<u64, Duration>,
     queues: Option<FarQueues>,
     /// Counts links.
@@ -41,7 +41,7 @@ struct SessionState {
     lease: Duration,
 }
 
-/// Frames that are put into a link here.
+/// Queues for injected frames.
 #[derive(Clone)]
 struct FarQueues {
     /// For the far end.
@@ -65,7 +65,7 @@ impl FarSession {
         }
     }
 
-    /// Begins to serve over a new link. An earlier one lets go of the programs first.
+    /// Starts serving over a new link. The earlier link releases the programs first.
     pub(super) async fn open(
         self: &Arc<Self>,
         worker: &Arc<Worker>,
@@ -120,7 +120,7 @@ impl FarSession {
         Ok(())
     }
 
-    /// Lets go of the programs.
+    /// Releases the programs.
     pub(super) async fn stop(&self) {
         let mut serving = self.serving.lock().await;
         if let Some(earlier) = serving.take() {
@@ -129,7 +129,8 @@ impl FarSession {
         }
     }
 
-    /// A link has ended. When the lease is over and there was no other, only kept programs run, for their own lease.
+    /// Handles the end of a link. If no other link follows within the lease, only kept programs are left, for their own
+    /// leases.
     fn ended(self: &Arc<Self>, worker: Weak<Worker>) {
         let (links, lease) = {
             let mut state = self.state.lock();
@@ -172,17 +173,17 @@ impl FarSession {
         });
     }
 
-    /// Notes that a program outlives its runtime for this long.
+    /// Notes that a program is kept, with its lease.
     pub(super) fn note_kept(&self, program: u64, lease: Duration) {
         self.state.lock().keeps.insert(program, lease);
     }
 
-    /// Forgets that a program is kept, because another runtime has it now; gives its lease.
+    /// Removes a kept program because another runtime owns it now; returns its lease.
     pub(super) fn give_away(&self, program: u64) -> Option<Duration> {
         self.state.lock().keeps.remove(&program)
     }
 
-    /// Whether this process has claimed the program, or knows who has.
+    /// Whether this process has claimed the program, or knows of a claim.
     pub(super) fn has_claimed(&self, program: u64) -> bool {
         self.state.lock().claimed.contains(&program)
     }
@@ -191,14 +192,14 @@ impl FarSession {
         self.state.lock().claimed.insert(program);
     }
 
-    /// Gives a start to the far end; `false` if there is none.
+    /// Passes a start to the far end; `false` if there is none.
     pub(super) fn start(&self, start: &[u8]) -> bool {
         let state = self.state.lock();
         let queues = state.queues.as_ref();
         queues.is_some_and(|queues| queues.adding.send(start.to_vec()).is_ok())
     }
 
-    /// Tells the runtime, if there is a link.
+    /// Sends a frame to the runtime, if connected.
     pub(super) fn tell(&self, frame: &FarFrame) {
         if let Some(queues) = &self.state.lock().queues {
             let _ = queues.telling.send(frame.write());
@@ -206,7 +207,7 @@ impl FarSession {
     }
 }
 
-/// Serves until the far end is told to stop, or nobody is at the other end.
+/// Serves until the far end is stopped or the peer is gone.
 async fn serve_link(
     far_end: impl Future<Output = Result<(), windlass_host::ServeError>>,
     mut end: LinkEnd,
@@ -221,7 +222,7 @@ async fn serve_link(
                 if let Err(error) = served {
                     tracing::debug!(%error, "a runtime was not served");
                 }
-                // Its output ends. Everything that it has said is sent: the exit of the last program may be in it.
+                // Its output ends. Send all of it: it may contain the exit of the last program.
                 let _ = tokio::time::timeout(FLUSHING, carrying).await;
                 return;
             }
@@ -234,13 +235,13 @@ async fn serve_link(
             () = wait_for_broker(&mut end, heartbeat) => {}
         }
     }
-    // Its input ends, and it lets go of the programs.
+    // Closing its input makes it release the programs.
     drop(end);
     let _ = far_end.await;
 }
 
-/// Keeps the far end as it is while there is no broker. When one is back, the runtime has the time of three heartbeats to
-/// make another link.
+/// Keeps the far end unchanged while no broker is connected. After a reconnect, the runtime has three heartbeats to
+/// open another link.
 async fn wait_for_broker(end: &mut LinkEnd, heartbeat: Duration) {
     let beat = frame(&NearFrame::Beat.write());
     loop {
@@ -257,16 +258,16 @@ async fn wait_for_broker(end: &mut LinkEnd, heartbeat: Duration) {
     tokio::time::sleep(heartbeat * 3).await;
 }
 
-/// The far end's frames.
+/// Filters the far end's frames.
 struct FarGate {
     worker: Arc<Worker>,
     session: Arc<FarSession>,
     telling: mpsc::UnboundedSender<Vec<u8>>,
-    /// The output of programs that have not exited, or not all of whose output has left.
+    /// Progress of programs that have not exited, or whose output has not been sent completely.
     outputs: HashMap<u64, OutputProgress>,
 }
 
-/// How much of a program's output has left.
+/// How much of a program's output has been sent.
 #[derive(Default)]
 struct OutputProgress {
     sent: u64,
@@ -275,7 +276,7 @@ struct OutputProgress {
 }
 
 impl FarGate {
-    /// Notes that output has left. A program that has exited is over when all of it has.
+    /// Updates the progress. An exited program is forgotten when all of its output has been sent.
     fn note_output(&mut self, program: u64, change: impl FnOnce(&mut OutputProgress)) {
         let progress = self.outputs.entry(program).or_default();
         change(progress);
@@ -285,8 +286,8 @@ impl FarGate {
         }
     }
 
-    /// A runtime speaks of a program whose start has not come through the queue. It never will be started now: the
-    /// runtime has been waiting for it long enough to ask.
+    /// Withdraws a program whose start has not arrived through the queue, so that it will never be started: the runtime
+    /// has waited long enough to ask for it.
     async fn is_unknown(&self, program: u64) -> bool {
         if self.session.has_claimed(program) {
             return false;
@@ -343,7 +344,7 @@ impl FrameGate for FarGate {
             }
             Some(NearFrame::Resume { program, from, .. }) => {
                 self.note_output(program, |progress| progress.sent = from);
-                // The far end says that it is not there.
+                // The far end reports that it does not exist.
                 self.is_unknown(program).await;
                 true
             }
@@ -369,7 +370,7 @@ impl FrameGate for FarGate {
                 self.worker.vacate(&(self.session.session, program));
                 true
             }
-            // Starts come through the queue.
+            // Starts arrive through the queue.
             Some(NearFrame::Start { .. }) => false,
             _ => true,
         }

@@ -13,14 +13,14 @@ use crate::PoolProgram;
 use crate::broker::{ClaimKind, Claimed, claim, words};
 use crate::error::Trouble;
 
-/// A start that was not confirmed is delivered again after this time.
+/// An unconfirmed start is delivered again after this time.
 const CONFIRMING: Duration = Duration::from_secs(10);
-/// The queue of a worker that has not come back is removed.
+/// The queue of an absent worker is removed after this time.
 const FORGOTTEN: Duration = Duration::from_hours(1);
-/// How soon the queue is asked for again when it fails.
+/// The delay before a failed queue is opened again.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// Takes starts for this worker, without an end.
+/// Handles starts for this worker, forever.
 pub(super) async fn take_all(worker: &Arc<Worker>, starts: &stream::Stream) {
     loop {
         worker.broker.connected().await;
@@ -53,7 +53,7 @@ async fn take(worker: &Arc<Worker>, starts: &stream::Stream) -> Result<(), Troub
     let disconnected = worker.broker.disconnected();
     let mut disconnected = std::pin::pin!(disconnected);
     loop {
-        // What has been taken is seen through: a claim without a start would be a lost program.
+        // A message that was taken is always completed: a claim without a start would lose the program.
         let message = tokio::select! {
             message = messages.next() => message,
             () = &mut disconnected => return Ok(()),
@@ -62,7 +62,7 @@ async fn take(worker: &Arc<Worker>, starts: &stream::Stream) -> Result<(), Troub
         let message = message.map_err(|error| Trouble(words(&error)))?;
         take_one(worker, &message).await;
         if let Err(error) = message.ack().await {
-            // It comes again, finds its claim and is confirmed then.
+            // It is delivered again, its claim is found, and it is confirmed then.
             tracing::debug!(%error, "a start is not confirmed");
         }
     }
@@ -79,7 +79,7 @@ async fn take_one(worker: &Arc<Worker>, message: &Message) {
     let id = (session, program);
     let far = worker.sessions.lock().get(&session).cloned();
     if far.as_ref().is_some_and(|far| far.has_claimed(program)) {
-        // It was taken before, and not confirmed.
+        // It was started before, but not confirmed.
         return;
     }
     let Some(far) = far.filter(|_| worker.has_room()) else {
@@ -94,7 +94,8 @@ async fn take_one(worker: &Arc<Worker>, message: &Message) {
                 far.note_kept(program, lease);
             }
             if !far.start(bytes) {
-                // The link has gone; the runtime asks for the program over the next one and hears that it is not there.
+                // The link is gone. The runtime asks for the program over the next one and learns that it does not
+                // exist.
                 worker.vacate(&id);
             }
         }
@@ -112,7 +113,7 @@ async fn take_one(worker: &Arc<Worker>, message: &Message) {
     }
 }
 
-/// Takes nothing: the runtime may place the start elsewhere.
+/// Refuses a start, so that the runtime may place it elsewhere.
 async fn refuse(worker: &Arc<Worker>, (session, program): (LinkSession, u64)) {
     let (broker, claims) = (&worker.broker, &worker.claims);
     let claimed = claim(broker, claims, (&session, program), ClaimKind::Withdrawn).await;

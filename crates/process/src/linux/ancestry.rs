@@ -18,14 +18,14 @@ const WALKS: usize = 16;
 
 /// See [`crate::descends_from_tool`].
 pub(crate) fn descends_from_tool() -> bool {
-    // What was started without a shim has nothing but its marker.
+    // A process that was started without a shim has only its marker.
     if std::env::var_os(marker::VARIABLE).is_some() || brand::is_on_us() {
         return true;
     }
     is_below(own(), is_shim, &[])
 }
 
-/// Whether a process descends from this one, or from a shim that this one does not descend from.
+/// Whether a process descends from this one, or from a shim that is not an ancestor of this one.
 pub(super) fn is_below_us_or_another_shim(pid: i32) -> bool {
     let own = own();
     let above = ancestors(own);
@@ -53,7 +53,7 @@ fn walk(from: i32, is_tool: impl Fn(i32) -> bool, end: &[i32]) -> Option<bool> {
     let mut member = Member::read(from)?;
     loop {
         let parent = member.parent;
-        // Whoever started the first process of this namespace is out of sight.
+        // The parent of the first process of this namespace is not visible.
         let Some(pid) = Pid::from_raw(parent) else {
             return Some(false);
         };
@@ -65,15 +65,15 @@ fn walk(from: i32, is_tool: impl Fn(i32) -> bool, end: &[i32]) -> Option<bool> {
         }
         let Some(next) = Member::read(parent) else {
             return match test_kill_process(pid) {
-                // It is hidden, as those of other users may be.
+                // It is hidden, as processes of other users may be.
                 Err(Errno::PERM) => Some(false),
                 Err(_) => None,
-                // It is this user's own, and somebody hides it.
+                // It belongs to this user but is hidden.
                 Ok(()) => Some(true),
             };
         };
         if next.start > member.start {
-            // The parent has gone, and its id is another's.
+            // The parent has exited, and its pid was reused.
             return None;
         }
         member = next;

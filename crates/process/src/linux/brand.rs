@@ -1,9 +1,9 @@
-//! The brand: the id of the runtime as a resource limit of everything that its zygote starts.
+//! The brand: the id of the runtime, encoded as a resource limit of everything that its zygote starts.
 //!
-//! A process inherits its limits, and without privileges it can only lower a hard limit, never raise it. So unlike the
-//! marker in the environment, the brand outlasts `env -i`, `execve`, any number of forks, and the death of runtime,
-//! zygote and shim. `/proc/PID/limits` shows it to everybody, also of processes that hide the rest of themselves. The
-//! limit is that of file locks, which Linux has not looked at since 2.4.
+//! A process inherits its limits. Without privileges it can only lower a hard limit, never raise it. So unlike the
+//! marker in the environment, the brand survives `env -i`, `execve`, any number of forks, and the death of runtime,
+//! zygote and shim. `/proc/PID/limits` shows it to everybody, even for processes that are otherwise hidden. The limit
+//! is that of file locks, which Linux has ignored since 2.4.
 
 use std::io;
 
@@ -15,16 +15,16 @@ use super::tree::read_small;
 /// The highest brand. Later runtimes have lower ones, so that a runtime that
 /// was started by a tool can apply its own.
 const TOP: u64 = 1 << 62;
-/// As many bits as the largest pid has.
+/// The number of bits of the largest pid.
 const PID_BITS: u32 = 22;
-/// Clock ticks of some twenty years.
+/// Enough for the clock ticks of about twenty years.
 const START_BITS: u32 = 36;
 
-/// Brands this process, and all that descends from it.
+/// Brands this process and all its descendants.
 pub(super) fn put_on(id: RuntimeId) {
     let current = getrlimit(Resource::Locks).maximum;
     let wanted = encode(id).filter(|wanted| current.is_none_or(|current| *wanted < current));
-    // A limit that is lower already still tells what is below this process from what is not.
+    // A lower limit still distinguishes the descendants of this process from others.
     let Some(limit) = wanted.or_else(|| current.and_then(|current| current.checked_sub(1))) else {
         return;
     };
@@ -55,7 +55,7 @@ pub(super) fn is_below_ours(pid: i32) -> io::Result<bool> {
     Ok(hard_limit(pid)?.unwrap_or(u64::MAX) < ours)
 }
 
-/// Whether a process carries the brand that this process carries itself, or one below it. An error if it cannot be seen.
+/// Whether a process carries this process's own brand, or a lower one. An error if it is not visible.
 pub(super) fn is_ours_or_below(pid: i32) -> io::Result<bool> {
     let Some(ours) = getrlimit(Resource::Locks).maximum else {
         return is_below_ours(pid);

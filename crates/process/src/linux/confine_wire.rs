@@ -1,4 +1,4 @@
-//! Messages that tell a shim to confine its program, or to prepare namespaces.
+//! Messages that make a shim confine its program, or prepare namespaces.
 //!
 //! Both ends are the same executable, as with all messages of `wire`.
 
@@ -23,21 +23,21 @@ const NETWORK: u8 = 8;
 const IPC: u8 = 16;
 const NO_NEW_PRIVILEGES: u8 = 32;
 
-/// An instruction of a seccomp filter.
+/// The size of a seccomp filter's instruction.
 pub(super) const INSTRUCTION: usize = size_of::<libc::sock_filter>();
 
-/// Tells a shim to confine the program that it is told to start next. The descriptors of [`ConfineParts`] come along.
+/// Makes a shim confine the next program that it starts. The descriptors of [`ConfineParts`] are attached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ConfineOrder {
     pub(super) parts: ConfineParts,
-    /// The instructions of a seccomp filter; none if it is empty.
+    /// The instructions of a seccomp filter; empty if there is none.
     pub(super) filter: Vec<u8>,
     pub(super) limits: ResourceLimits,
-    /// The folder in which a control group is made for the program; none if it is empty.
+    /// The directory for the program's control group; empty if there is none.
     pub(super) group: Vec<u8>,
 }
 
-/// The descriptors that come along with a [`ConfineOrder`], in this order.
+/// The descriptors attached to a [`ConfineOrder`], in this order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -49,7 +49,7 @@ pub(super) struct ConfineParts {
     pub(super) network: bool,
     pub(super) ipc: bool,
     pub(super) mount: bool,
-    /// There is a sandbox, and not only limits.
+    /// Whether there is a sandbox, not only limits.
     pub(super) no_new_privileges: bool,
 }
 
@@ -135,15 +135,15 @@ impl ConfineOrder {
 /// A [`ConfineOrder`] with its descriptors, in a shim.
 pub(super) struct Confine {
     pub(super) limits: ResourceLimits,
-    /// The folder in which a control group is made.
+    /// The directory for a control group.
     group: PathBuf,
     pub(super) filter: Vec<libc::sock_filter>,
     pub(super) ruleset: Option<OwnedFd>,
-    /// Namespaces in the order in which they are entered; that of mounts is last.
+    /// Namespaces in the order in which they are entered; the mount namespace is last.
     pub(super) namespaces: Vec<OwnedFd>,
-    /// The namespace of mounts is among them.
+    /// Whether the mount namespace is among them.
     pub(super) has_mounts: bool,
-    /// There is a sandbox, and not only limits.
+    /// Whether there is a sandbox, not only limits.
     pub(super) is_sandbox: bool,
 }
 
@@ -175,8 +175,8 @@ impl Confine {
 }
 
 impl Confine {
-    /// Makes the control group of a program, if there is a folder for it and something to limit. Without, the tree is
-    /// only looked after.
+    /// Creates the control group of a program, if there is a directory for it and a limit. Otherwise the shim only
+    /// monitors the tree.
     pub(super) fn make_group(&self) -> Option<ControlGroup> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let limits = &self.limits;
@@ -198,16 +198,16 @@ fn instruction(bytes: &[u8]) -> libc::sock_filter {
     }
 }
 
-/// Tells a shim to make namespaces, whose descriptors go to the socket that comes along.
+/// Makes a shim create namespaces. It sends their descriptors to the attached socket.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct PrepareOrder {
-    /// In a user namespace of their own.
+    /// Whether to create a user namespace for them.
     pub(super) user: bool,
-    /// Only that of mounts is made. The user namespace, if there is one, comes along after the socket.
+    /// Whether to create only the mount namespace. The user namespace, if any, is attached after the socket.
     pub(super) known: bool,
-    /// With a network namespace.
+    /// The kind of network namespace to create, if any.
     pub(super) network: Option<OwnNetwork>,
-    /// With terminals of their own in `/dev/pts`.
+    /// Whether to mount a private `/dev/pts`.
     pub(super) terminals: bool,
     pub(super) mounts: Vec<MountStep>,
 }
@@ -226,11 +226,11 @@ pub(super) enum OwnNetwork {
 /// One mount of a new namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MountStep {
-    /// The file or folder that is shown. It is opened before anything is mounted.
+    /// The file or directory to mount. It is opened before anything is mounted.
     pub(super) source: CString,
     pub(super) target: CString,
     pub(super) read_only: bool,
-    /// A target that is gone needs no mount.
+    /// Whether to skip the mount if the target no longer exists.
     pub(super) may_vanish: bool,
 }
 
@@ -287,11 +287,11 @@ impl PrepareOrder {
     }
 }
 
-/// The answer to a [`PrepareOrder`].
+/// The reply to a [`PrepareOrder`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PrepareReply {
-    /// The descriptors come along: the namespaces of users, network, IPC and mounts, the folder of terminals, and the
-    /// listening socket, as far as they were asked for.
+    /// The descriptors are attached: the user, network, IPC and mount namespaces, the directory of terminals, and the
+    /// listening socket, as far as they were requested.
     Done,
     /// It failed here, with this error number.
     Failed { stage: PrepareStage, errno: i32 },
@@ -304,7 +304,7 @@ pub(super) enum PrepareStage {
     Map,
     Mount,
     Network,
-    /// The mount of this number.
+    /// The mount with this index.
     Step(u32),
 }
 

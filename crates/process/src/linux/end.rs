@@ -27,7 +27,7 @@ pub(super) struct TreeShutdown {
     root: i32,
     /// The group that the program led, which may outlive the program.
     group: i32,
-    /// They are on a terminal.
+    /// Whether the processes are on a terminal.
     terminal: bool,
     /// All processes seen running, by pid and start time.
     seen: HashSet<(i32, u64)>,
@@ -36,7 +36,7 @@ pub(super) struct TreeShutdown {
 }
 
 enum EndPhase {
-    /// `SIGTERM` is out; at the deadline comes `SIGKILL`.
+    /// `SIGTERM` was sent; `SIGKILL` follows at the deadline.
     Grace {
         deadline: Instant,
         looked: Option<Instant>,
@@ -57,7 +57,7 @@ pub(super) struct EndProgress {
 }
 
 impl TreeShutdown {
-    /// Begins to end what descends from `root`, which is this process.
+    /// Starts to end the descendants of `root`, which is this process.
     pub(super) fn new(root: i32, group: i32, terminal: bool, deadline: Instant) -> Self {
         Self {
             root,
@@ -79,7 +79,7 @@ impl TreeShutdown {
         }
     }
 
-    /// The report when nothing is left.
+    /// The report when no process is left.
     pub(super) fn childless(&mut self) -> Option<HolderReport> {
         let report = HolderReport::Ended {
             ended: self.seen.len().try_into().unwrap_or(u32::MAX),
@@ -116,11 +116,11 @@ impl TreeShutdown {
         for member in descendants(self.root) {
             if member.alive() && self.seen.insert((member.pid, member.start)) {
                 member.signal(Signal::TERM);
-                // A shell that somebody sits at ignores this, and expects to hear that its terminal is gone.
+                // An interactive shell ignores `SIGTERM`, but reacts to the loss of its terminal.
                 if self.terminal && member.ignores(Signal::TERM) {
                     member.signal(Signal::HUP);
                 }
-                // One that is stopped would not hear of it.
+                // A stopped process would not receive it.
                 member.signal(Signal::CONT);
             }
         }
@@ -164,7 +164,7 @@ fn kill_all(root: i32, program_group: i32, members: &[Member]) {
     let own = Member::read(root).map(|root| root.group);
     let mut done = HashSet::new();
     for member in members {
-        // A group is theirs if one of them leads it, or the program did; any other may hold strangers.
+        // Only kill a group that one of them or the program leads; any other may contain unrelated processes.
         let leads = members.iter().any(|leader| leader.pid == member.group);
         if (leads || member.group == program_group)
             && Some(member.group) != own
@@ -195,7 +195,7 @@ pub(super) fn kill_children(
         }
         let mut spared = HashSet::new();
         let mut members = Vec::new();
-        // Parents come before their children, so that what descends from a spared one is spared too.
+        // Parents come before their children, so that the descendants of a spared process are spared too.
         for member in descendants(root) {
             let by_parent = member.parent != root && spared.contains(&member.parent);
             if by_parent || member.parent == root && spare(&member) {

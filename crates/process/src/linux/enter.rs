@@ -21,7 +21,7 @@ use super::spawn::{FdAction, ProcessPlacement, StringList};
 use super::sys;
 use super::wire::StartStage;
 
-/// A program, as `posix_spawn` takes it.
+/// A program, with the arguments of `posix_spawn`.
 pub(super) struct ConfinedProgram<'a> {
     pub(super) path: &'a CStr,
     pub(super) argv: &'a StringList<'a>,
@@ -44,10 +44,10 @@ const KEPT_CAPABILITIES: u64 = 1 << 0 // chown
     | 1 << 7 // setuid
     | 1 << 10; // net bind service
 
-/// Enough for system calls; the child calls nothing that needs more.
+/// Sufficient: the child only makes system calls.
 const STACK: usize = 64 * 1024;
 
-/// Everything that the child needs, made before it.
+/// The data of the child, prepared before it exists.
 struct Child<'a> {
     program: &'a ConfinedProgram<'a>,
     argv: *const *mut c_char,
@@ -55,7 +55,7 @@ struct Child<'a> {
     confine: &'a Confine,
     limits: [(c_int, Option<u64>); 5],
     privileged: bool,
-    /// Signals that are not at their default in the shim, a bit each.
+    /// Signals without the default disposition in the shim, as a bit mask.
     signals: u64,
     failure: (StartStage, i32),
 }
@@ -87,9 +87,9 @@ pub(super) fn spawn_confined(
         failure: (StartStage::Exec, 0),
     };
     let mut stack: Vec<MaybeUninit<u128>> = Vec::with_capacity(STACK / size_of::<u128>());
-    // SAFETY: the stack is large enough and grows downwards from its end, which is aligned; the child ends or executes
-    // another program before this call returns, so everything that it uses outlives it. All signals are blocked
-    // meanwhile: no handler runs on the wrong stack.
+    // SAFETY: the stack is large enough and grows downwards from its aligned end. The child exits or executes another
+    // program before this call returns, so everything that it uses outlives it. All signals are blocked meanwhile, so
+    // no handler runs on the wrong stack.
     let pid = unsafe {
         let top = stack.as_mut_ptr().add(stack.capacity());
         let mut all: libc::sigset_t = MaybeUninit::zeroed().assume_init();
@@ -105,14 +105,14 @@ pub(super) fn spawn_confined(
         }
         pid
     };
-    // Entering a user namespace may have changed this for the memory that both had.
+    // Entering a user namespace may have reset this for the shared memory.
     super::hide_from_tools();
-    // SAFETY: the child has written it, if anybody has, and is gone or executes another program.
+    // SAFETY: only the child writes it, and it has exited or executed another program.
     let (stage, errno) = unsafe { ptr::read_volatile(&raw const child.failure) };
     if errno == 0 {
         return Ok(pid);
     }
-    // SAFETY: it is a child of this process that exits.
+    // SAFETY: it is a child of this process that is exiting.
     unsafe { libc::waitpid(pid, ptr::null_mut(), 0) };
     Err((stage, errno))
 }
@@ -128,11 +128,11 @@ fn brake(processes: u32) -> Option<u64> {
     Some(tasks + 2 * u64::from(processes) + 64)
 }
 
-/// The child.
+/// The entry point of the child.
 extern "C" fn run(child: *mut c_void) -> c_int {
     // SAFETY: `spawn_confined` passes its own `Child`, and waits.
     let child = unsafe { &mut *child.cast::<Child<'_>>() };
-    // SAFETY: this is the child, with nobody beside it.
+    // SAFETY: this is the child, and its only thread.
     let failure = unsafe { enter(child) };
     // SAFETY: as above; the parent reads it after this.
     unsafe {
@@ -168,7 +168,8 @@ unsafe fn apply(child: &Child<'_>) -> Result<(), StartStage> {
     let confine = child.confine;
     unsafe {
         default_signals(child.signals);
-        // A scheduler that is fair to sessions leaves the shim its share then, should this become a fork bomb.
+        // With autogroup scheduling, a separate session leaves the shim its share of CPU time if this becomes a fork
+        // bomb.
         let has_session = confine.limits.processes.is_some();
         match child.program.place {
             ProcessPlacement::Group if !has_session => {
@@ -179,13 +180,13 @@ unsafe fn apply(child: &Child<'_>) -> Result<(), StartStage> {
             }
         }
         if let Some(group) = child.program.group {
-            // Without it the tree is looked after all the same.
+            // If this fails, the shim still monitors the tree.
             libc::write(group.as_raw_fd(), c"0".as_ptr().cast(), 1);
         }
         for namespace in &confine.namespaces {
             check(libc::setns(namespace.as_raw_fd(), 0), StartStage::Confine)?;
         }
-        // A terminal is opened by its name, which is one of the namespace.
+        // A terminal is opened by its name in the namespace.
         for action in child.program.actions {
             place(action)?;
         }
@@ -209,7 +210,7 @@ unsafe fn apply(child: &Child<'_>) -> Result<(), StartStage> {
                 libc::syscall(libc::SYS_landlock_restrict_self, ruleset.as_raw_fd(), 0);
             check_long(restricted, StartStage::Confine)?;
         }
-        // Everything is closed on exec already; this is for what is not ours.
+        // Our descriptors are close-on-exec; this is for those of others.
         let first: libc::c_uint = 3;
         libc::syscall(
             libc::SYS_close_range,
@@ -304,7 +305,7 @@ unsafe fn lower_limit(resource: c_int, limit: u64) -> Result<(), StartStage> {
     }
 }
 
-/// Keeps a privileged program from getting capabilities that would lead out of a sandbox.
+/// Keeps a privileged program from getting capabilities with which it could escape a sandbox.
 ///
 /// # Safety
 ///
@@ -326,10 +327,10 @@ unsafe fn drop_capabilities() -> Result<(), StartStage> {
                 continue;
             }
             match libc::prctl(libc::PR_CAPBSET_READ, capability, 0, 0, 0) {
-                // It was not there.
+                // The capability was not in the set.
                 0 => {}
                 1 => return Err(StartStage::Confine),
-                // There are no more.
+                // There are no more capabilities.
                 _ => break,
             }
         }
@@ -346,6 +347,6 @@ fn check_long(result: c_long, stage: StartStage) -> Result<(), StartStage> {
 }
 
 fn errno() -> i32 {
-    // SAFETY: it is this thread's own.
+    // SAFETY: the location belongs to this thread.
     unsafe { *libc::__errno_location() }
 }

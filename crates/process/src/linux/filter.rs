@@ -1,23 +1,23 @@
-//! The seccomp filter of a sandbox: calls that no ordinary program needs, and sockets by their family.
+//! The seccomp filter of a sandbox. It restricts unusual system calls, and sockets by family.
 //!
-//! Files and TCP are Landlock's. A filter sees numbers and no memory, so it cannot judge a path or an address.
+//! Landlock restricts files and TCP. A filter sees only numbers, not memory, so it cannot check a path or an address.
 
 use std::collections::BTreeMap;
 
 use super::filter_program::{self, ArgumentTest, Relation, TestOutcome, Verdict};
 
-/// Choices of a filter.
+/// Options of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FilterOptions {
-    /// Sockets of IPv4 and IPv6 can be made.
+    /// Whether IPv4 and IPv6 sockets are allowed.
     pub(super) internet: bool,
-    /// Unix sockets can be made. Pairs of them always can.
+    /// Whether Unix sockets are allowed. Socket pairs always are.
     pub(super) unix: bool,
-    /// Debuggers work. Landlock keeps them within the sandbox.
+    /// Whether debuggers are allowed. Landlock confines them to the sandbox.
     pub(super) debuggers: bool,
 }
 
-/// Calls that are refused whatever their arguments are.
+/// Calls that are refused with any arguments.
 const REFUSED: &[libc::c_long] = &[
     libc::SYS_mount,
     libc::SYS_umount2,
@@ -68,16 +68,16 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_kexec_file_load,
 ];
 
-/// Calls that are answered as a kernel answers that does not have them: callers then go another way.
+/// Calls that fail as if the kernel lacked them, so that callers use an alternative.
 const ABSENT: &[libc::c_long] = &[
-    // Its flags are in memory, where a filter cannot see namespaces among them.
+    // Its flags are in memory, where a filter cannot check them for namespaces.
     libc::SYS_clone3,
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
 ];
 
-/// For `unshare` alone; with `clone` these bits are the signal of the child's end, and no signal has this one.
+/// Only for `unshare`. In `clone`, these bits are the child's exit signal, and no signal has this number.
 const CLONE_NEWTIME: libc::c_int = 0x80;
 
 const OPEN_TREE_ATTR: libc::c_long = 467;
@@ -93,7 +93,7 @@ const NAMESPACES: &[libc::c_int] = &[
     libc::CLONE_NEWNET,
 ];
 
-/// The instructions of the filter, as bytes. Empty where there is none for this architecture.
+/// The instructions of the filter, as bytes. Empty if this architecture is not supported.
 pub(super) fn compile(options: FilterOptions) -> Vec<u8> {
     let families = families(options);
     let tests: [(&[libc::c_long], &[ArgumentTest]); 5] = [
@@ -132,14 +132,14 @@ pub(super) fn compile(options: FilterOptions) -> Vec<u8> {
     filter_program::write(&calls, &tests.map(|(_, tests)| tests))
 }
 
-/// Calls of debuggers.
+/// System calls of debuggers.
 const DEBUGGERS: &[libc::c_long] = &[
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
 ];
 
-/// Typing into a terminal by a call.
+/// System calls that type into a terminal.
 const TERMINAL_INPUT: [ArgumentTest; 2] = [
     ArgumentTest {
         otherwise: TestOutcome::NextTest,
@@ -148,8 +148,8 @@ const TERMINAL_INPUT: [ArgumentTest; 2] = [
     refuse_if(2, Relation::Equals, low(libc::TIOCLINUX)),
 ];
 
-/// Limits of other processes: a low one ends a process as a signal does, and no rule of Landlock is about it. The process
-/// is the first argument, and the new limit the third, a pointer.
+/// Limits of other processes. A low limit can end a process like a signal, and Landlock has no rule for it. The first
+/// argument is the process; the third is a pointer to the new limit.
 const OTHER_LIMITS: [ArgumentTest; 3] = [
     ArgumentTest {
         otherwise: TestOutcome::NextTest,
@@ -162,7 +162,7 @@ const OTHER_LIMITS: [ArgumentTest; 3] = [
     allow_only(5, 0),
 ];
 
-/// The families of sockets that are allowed. Of netlink only the part that lists interfaces.
+/// The allowed socket families. For netlink, only the part that lists interfaces.
 fn families(options: FilterOptions) -> Vec<ArgumentTest> {
     let mut allowed = Vec::new();
     if options.unix {

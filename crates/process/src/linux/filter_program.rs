@@ -9,21 +9,21 @@ use std::collections::BTreeMap;
 
 use super::confine_wire::INSTRUCTION;
 
-/// The judgement of a call.
+/// The verdict on a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Allow,
     Refuse,
-    /// As a kernel answers that does not have the call.
+    /// Fail as if the kernel lacked the call.
     Absent,
-    /// By the tests of this number.
+    /// Apply the tests with this index.
     ByArguments(usize),
 }
 
-/// A test of an argument's lower half. The last test of a list leads to one of two verdicts.
+/// A test of one half of an argument. The last test of a list leads to one of two verdicts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ArgumentTest {
-    /// The half of an argument that is looked at: two for each argument, the lower one first.
+    /// The index of the half: two per argument, the lower one first.
     pub(super) half: u32,
     pub(super) relation: Relation,
     pub(super) value: u32,
@@ -44,7 +44,7 @@ pub(super) enum TestOutcome {
     NextTest,
 }
 
-/// The numbers of calls from here on are the second table of x86-64.
+/// The first number of the x32 system calls of x86-64.
 const SECOND_TABLE: u32 = 0x4000_0000;
 
 const LOAD: u16 = 0x20;
@@ -61,7 +61,7 @@ const ALLOW: u32 = 0x7fff_0000;
 const ERRNO: u32 = 0x0005_0000;
 const END_PROCESS: u32 = 0x8000_0000;
 
-/// The architecture as the kernel tells it to a filter; `None` where there is no filter for it.
+/// The kernel's number of the architecture; `None` if it is not supported.
 const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     Some(0xC000_003E)
 } else if cfg!(target_arch = "aarch64") {
@@ -72,8 +72,7 @@ const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     None
 };
 
-/// The filter that judges calls by their numbers and allows all others, as bytes. Empty where there is none for this
-/// architecture.
+/// A filter that judges the given calls and allows all others, as bytes. Empty if this architecture is not supported.
 pub(super) fn write(calls: &BTreeMap<u32, Verdict>, tests: &[&[ArgumentTest]]) -> Vec<u8> {
     let Some(architecture) = ARCHITECTURE else {
         return Vec::new();
@@ -100,12 +99,12 @@ pub(super) fn write(calls: &BTreeMap<u32, Verdict>, tests: &[&[ArgumentTest]]) -
     program.bytes().unwrap_or_default()
 }
 
-/// The first number of each range, and the verdict for it.
+/// The first number of each range, with its verdict.
 fn ranges(calls: &BTreeMap<u32, Verdict>) -> Vec<(u32, Verdict)> {
     let mut ranges = vec![(0, Verdict::Allow)];
     for (number, verdict) in calls {
         match ranges.last_mut() {
-            // The range behind the number before this one has nothing in it.
+            // The range between this number and the previous one is empty.
             Some(last) if last.0 == *number => last.1 = *verdict,
             _ => ranges.push((*number, *verdict)),
         }
@@ -219,7 +218,7 @@ impl FilterProgram {
         }
     }
 
-    /// `None` if it is too long for jumps of one byte.
+    /// `None` if it is too long for one-byte jumps.
     fn bytes(&self) -> Option<Vec<u8>> {
         let distance = |from: usize, target: JumpTarget| -> Option<u8> {
             let JumpTarget::Label(label) = target else {

@@ -36,11 +36,11 @@ pub(crate) struct BriefWait {
     pub(crate) limit: Duration,
 }
 
-/// A terminal as system calls of its programs name it.
+/// A terminal, as identified by system calls of its programs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Device {
     pub(crate) number: u64,
-    /// A read gives up after this time, if the program has set the terminal so.
+    /// The time limit of a read, if the program has set one on the terminal.
     pub(crate) read_limit: Option<Duration>,
 }
 
@@ -59,13 +59,12 @@ pub(crate) enum Waits {
     Unseen,
 }
 
-/// Looks at the processes of `group`, among those that `keeper` holds; `None` if one of them runs. `device` is their
-/// terminal.
+/// Inspects the processes of `group` that `keeper` holds; `None` if one of them runs. `device` is their terminal.
 pub(crate) fn foreground(group: Pid, keeper: Keeper, device: Device) -> Option<Foreground> {
     let group = group.as_raw_nonzero().get();
     let (first, runs) = look(group, keeper, device)?;
-    // One thread cannot change while it sleeps. Among several, one may have woken another that we had already seen
-    // asleep, and fallen asleep itself before we looked at it. If nobody has run between two looks, nobody did.
+    // A single thread cannot change while it sleeps. With several, one may have woken another that we had already seen
+    // asleep, and then fallen asleep itself. If no run count changed between two checks, that did not happen.
     if runs.len() > 1 && look(group, keeper, device)?.1 != runs {
         return None;
     }
@@ -108,8 +107,8 @@ fn look(group: i32, keeper: Keeper, device: Device) -> Option<(Foreground, Runs)
             match thread.life() {
                 ThreadState::Runs => return None,
                 ThreadState::Ended => continue,
-                // What it was stopped in may have been a read, and still stands there as its system call. But it takes
-                // no input: somebody else will have the terminal, or will let it go on.
+                // It may have been stopped in a read, which is still shown as its system call. But it takes no input:
+                // another process will get the terminal, or will continue it.
                 ThreadState::Stopped { runs: so_far } => {
                     runs.push((id, so_far));
                     continue;
@@ -187,7 +186,7 @@ impl Thread {
         let mut buffer = [0; 1024];
         let stat = read_small(&format!("{}/stat", self.folder), &mut buffer).ok();
         let stat = stat.map(|length| &buffer[..length]);
-        // The state is the first word after the name in brackets.
+        // The state is the first word after the name in parentheses.
         let state = stat.and_then(|stat| stat.get(memchr::memrchr(b')', stat)? + 2));
         match state {
             None | Some(b'Z' | b'X') => ThreadState::Ended,
@@ -209,10 +208,10 @@ impl Thread {
         let mut buffer = [0; 256];
         let length = match read_small(&format!("{}/syscall", self.folder), &mut buffer) {
             Ok(length) => length,
-            // It has just ended.
+            // It has just exited.
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return None,
             Err(_) if !Path::new(&self.folder).exists() => return None,
-            // It has changed its user, or the system shows this to nobody.
+            // It has changed its user, or the system does not show this.
             Err(_) => return Some(Blocked::lasting(Waits::Unseen)),
         };
         let line = std::str::from_utf8(&buffer[..length]).ok()?;
@@ -232,7 +231,7 @@ impl Thread {
             }
             SyscallKind::Epoll(_) => self.judge_set(self.epolled(first), false),
             SyscallKind::Nap => Blocked::Napping,
-            // A wait that was stopped and continued; its arguments are where they were.
+            // A wait that was stopped and continued has the same arguments.
             SyscallKind::Restarted => match self.judge_set(self.polled(first, second), false) {
                 Blocked::Otherwise => Blocked::Napping,
                 blocked => blocked,
@@ -258,7 +257,7 @@ impl Thread {
             SyscallKind::Nap | SyscallKind::Restarted | SyscallKind::Other => return None,
         };
         match limit {
-            // A register holds rubbish in its upper half, and a limit below zero is none.
+            // The upper half of a register may be garbage, and a negative limit means none.
             Limit::Milliseconds => u32::try_from(at & 0xffff_ffff)
                 .ok()
                 .filter(|&limit| i32::try_from(limit).is_ok())
@@ -269,7 +268,7 @@ impl Thread {
         }
     }
 
-    /// A time in the program's memory: seconds, and parts of one.
+    /// A time in the program's memory: seconds and fractions.
     fn time(&self, address: u64, nanoseconds: u64) -> Option<Duration> {
         let bytes = self.memory(address, 16)?;
         let (seconds, parts) = bytes.split_at(8);
@@ -279,7 +278,7 @@ impl Thread {
         Duration::from_secs(seconds).checked_add(parts)
     }
 
-    /// A wait for no descriptors is a sleep.
+    /// `none`: a wait for no descriptors is a sleep.
     fn judge_set(&self, descriptors: Option<Vec<u64>>, none: bool) -> Blocked {
         if none {
             return Blocked::Napping;
@@ -308,7 +307,7 @@ impl Thread {
         /// The device number of `/dev/tty`: the terminal of the process that
         /// opens it.
         const OWN: (u32, u32) = (5, 0);
-        // The registers of a descriptor hold rubbish in their upper halves.
+        // The upper half of a descriptor's register may be garbage.
         let descriptor = descriptor & 0xffff_ffff;
         let Ok(stat) = rustix::fs::stat(format!("{}/fd/{descriptor}", self.folder)) else {
             return Of::Nothing;
@@ -322,12 +321,12 @@ impl Thread {
                 Of::Terminal
             }
             FileType::CharacterDevice | FileType::Socket | FileType::Fifo => Of::Other,
-            // Signals, timers, events of its own threads, watched files.
+            // Signals, timers, events of its own threads, or watched files.
             _ => Of::Nothing,
         }
     }
 
-    /// The descriptors that a `poll` wants to read.
+    /// The descriptors from which a `poll` waits to read.
     fn polled(&self, list: u64, count: u64) -> Option<Vec<u64>> {
         /// The poll events for input.
         const INPUT: i16 = libc::POLLIN | libc::POLLRDNORM;
@@ -342,7 +341,7 @@ impl Thread {
         Some(entries.collect())
     }
 
-    /// The descriptors that a `select` wants to read.
+    /// The descriptors from which a `select` waits to read.
     fn selected(&self, count: u64, list: u64) -> Option<Vec<u64>> {
         let count = usize::try_from(count & 0xffff_ffff)
             .ok()
@@ -352,7 +351,7 @@ impl Thread {
         Some((0..count).filter(is_set).map(|it| it as u64).collect())
     }
 
-    /// The descriptors that an `epoll` was told to watch.
+    /// The descriptors that an `epoll` watches.
     fn epolled(&self, descriptor: u64) -> Option<Vec<u64>> {
         let descriptor = descriptor & 0xffff_ffff;
         let info = std::fs::read_to_string(format!("{}/fdinfo/{descriptor}", self.folder)).ok()?;
@@ -383,14 +382,14 @@ enum Of {
     Nothing,
 }
 
-/// A system call that a thread is blocked in.
+/// The system call in which a thread is blocked.
 #[derive(Debug, PartialEq, Eq)]
 struct BlockedCall {
     kind: SyscallKind,
     args: [u64; 6],
 }
 
-/// The system calls that matter here.
+/// The relevant system calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SyscallKind {
     Read,
@@ -405,15 +404,15 @@ enum SyscallKind {
 /// The encoding of a system call's time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Limit {
-    /// As a number; below zero there is no limit.
+    /// A number; negative means no limit.
     Milliseconds,
-    /// In memory: seconds and millionths of one.
+    /// In memory: seconds and microseconds.
     #[cfg_attr(
         not(target_arch = "x86_64"),
         expect(dead_code, reason = "newer architectures have only the newer calls")
     )]
     Microseconds,
-    /// In memory: seconds and billionths of one.
+    /// In memory: seconds and nanoseconds.
     Nanoseconds,
 }
 
@@ -421,7 +420,7 @@ impl BlockedCall {
     /// Parses a line of `/proc`; `None` if the thread runs.
     fn parse(line: &str) -> Option<Self> {
         let mut words = line.split_ascii_whitespace();
-        // "running", or nothing at all once it has ended.
+        // "running", or empty if it has exited.
         let number = words.next()?.parse().ok()?;
         let mut args = [0; 6];
         for arg in &mut args {
@@ -443,7 +442,7 @@ impl SyscallKind {
             libc::SYS_epoll_pwait2 => Self::Epoll(Limit::Nanoseconds),
             libc::SYS_nanosleep | libc::SYS_clock_nanosleep => Self::Nap,
             libc::SYS_restart_syscall => Self::Restarted,
-            // Newer architectures have only the newer ones.
+            // Newer architectures lack the older calls.
             #[cfg(target_arch = "x86_64")]
             libc::SYS_poll => Self::Poll(Limit::Milliseconds),
             #[cfg(target_arch = "x86_64")]

@@ -32,10 +32,10 @@ use super::marker::RuntimeId;
 use super::tree::{Member, children, descendants, read_small};
 use super::zygote;
 
-/// The zygotes of this process, and their shims that have programs.
+/// The zygotes of this process, and their shims with programs.
 static KEEPERS: Mutex<Vec<i32>> = Mutex::new(Vec::new());
 
-/// The sessions of programs that this process started without a zygote. Who starts one holds the lock meanwhile.
+/// The sessions of programs that this process started without a zygote. Locked during such a start.
 pub(crate) static OWN_SESSIONS: Mutex<Vec<i32>> = Mutex::new(Vec::new());
 
 const KILL_LIMIT: Duration = Duration::from_secs(5);
@@ -54,7 +54,7 @@ impl KnownKeeper {
         Self(pid)
     }
 
-    /// Starts one. No watcher can mistake it for an orphan meanwhile.
+    /// Starts a process. No watcher can mistake it for an orphan meanwhile.
     pub(super) fn start(spawn: impl FnOnce() -> io::Result<i32>) -> io::Result<Self> {
         let mut keepers = KEEPERS.lock();
         let pid = spawn()?;
@@ -83,7 +83,7 @@ pub(super) fn watch(zygote: KnownKeeper, dead: Arc<AtomicBool>) -> io::Result<()
     let thread = thread::Builder::new().name(name).stack_size(STACK);
     thread.spawn(move || {
         if let Some(pid) = Pid::from_raw(zygote.0) {
-            // Every child of a process has got its new parent before the process can be waited for.
+            // The kernel reparents all children of a process before it can be waited for.
             outlast(pid);
             drop(zygote);
             dead.store(true, Ordering::Release);
@@ -102,7 +102,7 @@ struct Adopted {
     /// The session of the zygote: all its descendants that did not leave it.
     session: i32,
     shims: Vec<(Member, OwnedFd)>,
-    /// How often each shim was stopped.
+    /// The number of stops of each shim.
     stops: HashMap<i32, u32>,
     /// Processes seen below the shims.
     seen: HashSet<(i32, u64)>,
@@ -155,7 +155,7 @@ impl Adopted {
         }
     }
 
-    /// Continues the shims that are stopped.
+    /// Continues stopped shims.
     fn go_on(&mut self) {
         for (shim, _) in &self.shims {
             if Member::read(shim.pid).is_some_and(|now| now.stopped()) {
@@ -166,7 +166,7 @@ impl Adopted {
         }
     }
 
-    /// Kills the trees of orphans until there is none, or the time is over.
+    /// Kills the trees of orphans until there are none, or the time limit is reached.
     fn kill_orphans(&self) {
         let since = Instant::now();
         while since.elapsed() < KILL_LIMIT {
@@ -213,7 +213,7 @@ impl Adopted {
             || self.seen.contains(&(child.pid, child.start))
             || RuntimeId::of(child.pid) == Some(self.id);
         let shim = self.shims.iter().any(|(shim, _)| shim.pid == child.pid);
-        // Other zygotes, and the shims of those that are dead, have their own watchers.
+        // Other zygotes, and the shims of dead ones, have their own watchers.
         ours && child.session != self.own.session
             && !shim
             && !is_keeper(child.pid)
@@ -228,7 +228,7 @@ fn outlast(pid: Pid) {
         match waitpid(Some(pid), WaitOptions::UNTRACED) {
             Ok(Some((_, status))) if status.stopped() => {
                 stops += 1;
-                // It has not been waited for: the pid is its own.
+                // It was not waited for, so its pid was not reused.
                 let _ = kill_process(pid, go_on_or_end(stops));
             }
             Err(rustix::io::Errno::INTR) => {}
@@ -245,14 +245,14 @@ fn go_on_or_end(stops: u32) -> Signal {
     }
 }
 
-/// Whether a process is called as a zygote or a fork of one is.
+/// Whether a process has the name of a zygote or of its forks.
 pub(super) fn is_shim(pid: i32) -> bool {
     let mut buffer = [0; 64];
     let length = read_small(&format!("/proc/{pid}/cmdline"), &mut buffer).unwrap_or(0);
     buffer[..length].split(|&byte| byte == 0).next() == Some(zygote::NAME.as_bytes())
 }
 
-/// Fetches the status of a child: 0 if it exited well.
+/// Fetches the status of a child: 0 if it succeeded.
 fn fetch(pid: Pid, options: WaitOptions) -> Option<i32> {
     loop {
         match waitpid(Some(pid), options) {
@@ -263,7 +263,7 @@ fn fetch(pid: Pid, options: WaitOptions) -> Option<i32> {
     }
 }
 
-/// Waits until one of the processes has ended; returns which have.
+/// Waits until one of the processes has ended; returns the indices of those that have.
 fn ready<'a>(pidfds: impl Iterator<Item = &'a OwnedFd>, timeout: Option<Duration>) -> Vec<usize> {
     let mut polls: Vec<PollFd<'_>> = pidfds
         .map(|pidfd| PollFd::new(pidfd, PollFlags::IN))

@@ -20,12 +20,12 @@ pub(super) struct StreamReader {
     retained: Retained,
     pub(super) output: Output,
     screen: Option<Screen>,
-    /// Streams that have not ended: stdout or the terminal, and stderr.
+    /// Whether each stream is open: stdout or the terminal, and stderr.
     pub(super) open: [bool; 2],
 }
 
 impl StreamReader {
-    /// Goes on where the dead runtime was.
+    /// Continues where the dead runtime stopped.
     pub(super) fn new(order: &KeepOrder, descriptors: &KeptDescriptors) -> std::io::Result<Self> {
         let [memory, read, write] = &descriptors.memory;
         let retained = Retained::go_on(memory.try_clone()?, read.try_clone()?, write.try_clone()?)?;
@@ -42,7 +42,7 @@ impl StreamReader {
             let size = rustix::termios::tcgetwinsize(&descriptors.stdout);
             let (rows, cols) = size.map_or((24, 80), |size| (size.ws_row, size.ws_col));
             let mut screen = Screen::new(rows, cols);
-            // The dead runtime has answered what was asked in these.
+            // The dead runtime has answered the queries in this output.
             let end = output.position();
             screen.feed(&output.raw(end.saturating_sub(REDRAWN)..end));
             screen
@@ -55,7 +55,7 @@ impl StreamReader {
         })
     }
 
-    /// Reads what a stream has now.
+    /// Reads the available output of a stream.
     pub(super) fn read(&mut self, stream: Stream, fd: &OwnedFd) {
         let Self {
             retained,
@@ -72,7 +72,7 @@ impl StreamReader {
                 output.push(stream, bytes);
                 let answer = screen.as_mut().map(|screen| screen.feed(bytes));
                 if let Some(answer) = answer.filter(|answer| !answer.is_empty()) {
-                    // A program that asks and does not read has no use for answers.
+                    // If the program does not read, the answer is dropped.
                     let _ = rustix::io::write(fd, &answer);
                 }
             });

@@ -1,10 +1,10 @@
 //! A shim that keeps its program beyond the runtime that started it.
 //!
-//! Start at [`serve`]. As long as a runtime lives, it reads the program's streams itself, and the holder only answers
-//! adopters that they come too early. When its lifeline breaks, the lease begins: the holder reads the streams in its
-//! place, so that the program never blocks, into the same memory and log ([`Retained`]), and answers what a terminal is
-//! asked. It ends when a runtime has adopted the program and then ended it, when somebody asks for its end, when the lease
-//! is over, or when the file that leads to it is gone: then nobody could find it any more. It leaves a receipt.
+//! Start at [`serve`]. While a runtime lives, it reads the program's streams itself, and the holder refuses adopters.
+//! When its lifeline breaks, the lease starts: the holder reads the streams instead, so that the program never blocks,
+//! into the same memory and log ([`Retained`]), and answers terminal queries. It ends when an adopting runtime ends the
+//! program, when a client requests its end, when the lease expires, or when the registration file is removed, because
+//! nobody could find it any more. It leaves a receipt.
 //!
 //! ```text
 //!  owned ──lifeline breaks──▶ held ──adopted──▶ owned ──ordered to end──▶ gone, with a receipt
@@ -32,56 +32,56 @@ use super::shim::Shim;
 use super::socket::{self, Received};
 use super::sys;
 
-/// How long a visitor may take to send its request.
+/// The time limit for a visitor's request.
 const VISITOR_LIMIT: Duration = Duration::from_secs(1);
-/// More wait in the listener's queue.
+/// The maximum number of visitors. Others wait in the listener's queue.
 const MOST_VISITORS: usize = 16;
-/// How much output a reply carries at most.
+/// The maximum number of bytes of output in a reply.
 const MOST_OUTPUT: u32 = 64 * 1024;
-/// The size of a receipt's draft, which is written while there is room on the disk.
+/// The size of a receipt's draft, which reserves space on the disk.
 const DRAFT: usize = 256;
 
-/// Everything that a shim needs to keep its program.
+/// The state of a shim that keeps its program.
 pub(super) struct Keep {
     order: KeepOrder,
     listener: OwnedFd,
     descriptors: KeptDescriptors,
-    /// The way out of its sandbox, which the holder serves from the first death of a runtime on.
+    /// The proxy of its sandbox, which the holder serves after the first death of a runtime.
     way_out: Option<WayOut>,
     /// The program's wait status, once it has exited.
     pub(super) status: Option<i32>,
     phase: HoldingPhase,
-    /// Connections whose request has not come yet, oldest first.
+    /// Connections without a request so far, oldest first.
     visitors: Vec<HolderVisitor>,
-    /// Those who wait for the receipt.
+    /// Clients that wait for the receipt.
     enders: Vec<OwnedFd>,
 }
 
-/// A connection whose request has not come yet.
+/// A connection without a request so far.
 struct HolderVisitor {
     socket: OwnedFd,
     since: Instant,
 }
 
 enum HoldingPhase {
-    /// A runtime has the program.
+    /// A runtime owns the program.
     Owned,
     Held(HeldTime),
-    /// The tree is being ended, and no owner has ordered that.
+    /// The tree is being ended, but not by order of an owner.
     Ending(HeldEnd),
 }
 
-/// The holder's own reading of the streams.
+/// The state while the holder reads the streams.
 struct HeldTime {
     since: Instant,
-    /// Tells when the file that leads here is gone.
+    /// Watches the registration file.
     registration: Option<RegistrationWatch>,
-    /// `None` where the memory cannot be mapped; the program may then block.
+    /// `None` if the memory cannot be mapped; the program may then block.
     reader: Option<Box<StreamReader>>,
 }
 
 impl Keep {
-    /// From an order and what has come along with it.
+    /// Creates it from an order and the attached descriptors.
     pub(super) fn new(mut order: KeepOrder, fds: Vec<OwnedFd>) -> Option<Box<Self>> {
         let mut fds = fds.into_iter();
         let listener = fds.next()?;
@@ -113,7 +113,7 @@ impl Keep {
     }
 }
 
-/// Serves until nothing of the tree is left and nobody may ask for it any more.
+/// Serves until the tree is empty and nobody may request it any more.
 pub(super) fn serve(mut shim: Shim, mut keep: Box<Keep>, buffer: &mut [u8]) {
     sys::set_name(NAME);
     loop {
@@ -125,7 +125,7 @@ pub(super) fn serve(mut shim: Shim, mut keep: Box<Keep>, buffer: &mut [u8]) {
             keep.finish(&shim, report.as_ref());
             return;
         }
-        // Limits of the tree are looked after by the clock as well, and the lease ends all the same.
+        // The limits of the tree and the lease also need a timeout.
         let timeout = [shim.advance(), keep.time_left(&mut shim)];
         let woken = keep.wait(&shim, timeout.into_iter().flatten().min());
         if woken.listener {
@@ -135,7 +135,7 @@ pub(super) fn serve(mut shim: Shim, mut keep: Box<Keep>, buffer: &mut [u8]) {
             keep.obey(&mut shim, buffer);
         }
         for visitor in std::mem::take(&mut keep.visitors) {
-            // One that comes after a death finds it known: the lifeline is looked at first.
+            // The lifeline is checked first, so that an adopter after a death finds it known.
             keep.obey(&mut shim, buffer);
             keep.hear(visitor, &mut shim, buffer);
         }
@@ -187,7 +187,7 @@ impl Keep {
         }
     }
 
-    /// The rest of the lease. Begins to end the tree when it is over.
+    /// The rest of the lease. Starts to end the tree when it has expired.
     fn time_left(&mut self, shim: &mut Shim) -> Option<Duration> {
         let HoldingPhase::Held(held) = &self.phase else {
             return None;
@@ -204,17 +204,17 @@ impl Keep {
         Some(Duration::ZERO)
     }
 
-    /// Begins to end the tree, which no owner has ordered.
+    /// Starts to end the tree without an order of an owner.
     fn end(&mut self, shim: &mut Shim, reason: HeldEnd, grace: Duration) {
         if let HoldingPhase::Owned | HoldingPhase::Held(_) = self.phase {
             self.phase = HoldingPhase::Ending(reason);
-            // A sweep spares holders, not those that are ending.
+            // A sweep spares holders, but not those that are ending.
             sys::set_name(super::shim::NAME);
         }
         shim.end(grace);
     }
 
-    /// Reads what the streams have, if that is the holder's to do.
+    /// Reads the available output, if the holder reads the streams.
     fn read_all(&mut self) {
         let HoldingPhase::Held(HeldTime {
             reader: Some(reader),
@@ -242,13 +242,13 @@ impl Keep {
             if held.registration.as_ref().is_none_or(is_registered) {
                 self.phase = HoldingPhase::Held(held);
                 if let Some(way_out) = self.way_out.take() {
-                    // Without it the program has no network, as if the hosts were down.
+                    // If this fails, the program has no network, as if the hosts were down.
                     let _ = way_out.serve();
                 }
-                // Written now, so that a disk that fills up later does not keep it from being left.
+                // Written now, so that the receipt can be written even if the disk fills up.
                 let _ = self.draft_receipt(&[b' '; DRAFT]);
             } else {
-                // Nobody has been told of it, or nobody can find it any more.
+                // It was never registered, or nobody can find it any more.
                 self.end(shim, HeldEnd::Lease, shim.grace);
             }
         }
@@ -335,7 +335,7 @@ impl Keep {
         (OLDEST..=VERSION).contains(&request.version)
             && request.nonce == self.order.nonce
             && peer(adopter).is_some_and(|(_, user)| user == own)
-            // A tool runs as the same user, and can read the nonce.
+            // A tool runs as the same user and can read the nonce.
             && !holder_peer_is_tool(adopter.as_fd())
     }
 
@@ -359,7 +359,7 @@ impl Keep {
         fds.push(descriptors.stdout.as_fd());
         fds.extend(descriptors.stderr.as_ref().map(AsFd::as_fd));
         fds.extend(descriptors.stdin.as_ref().map(AsFd::as_fd));
-        // One that cannot be sent to is gone, which the end of its socket tells as well.
+        // If sending fails, the adopter is gone, and the end of its socket reports that too.
         let _ = socket::send(&adopter, &reply.write(), &fds);
         shim.control = Some(adopter);
     }
@@ -368,13 +368,13 @@ impl Keep {
     /// and writes the receipt.
     fn finish(&mut self, shim: &Shim, report: Option<&HolderReport>) {
         let receipt = self.receipt(shim, report);
-        // Before the runtime is told: should it die then, the next one knows.
+        // Before the runtime is notified: if it dies then, the next one knows.
         let is_wanted = match &self.order.registration {
             Some(registration) => registration.exists(),
             None => shim.control.is_none(),
         };
         if is_wanted {
-            // The next runtime takes a holder that is gone without a receipt for lost.
+            // Without a receipt, the next runtime considers the program lost.
             let _ = self.leave_receipt(&receipt);
         } else {
             let _ = std::fs::remove_file(self.order.receipt.with_extension("draft"));
@@ -414,14 +414,14 @@ impl Keep {
 
     fn leave_receipt(&self, receipt: &HoldReceipt) -> std::io::Result<()> {
         let mut text = receipt.to_json().into_bytes();
-        // No shorter than the draft, of which nothing may be left.
+        // At least as long as the draft, so that it is overwritten completely.
         text.resize(text.len().max(DRAFT), b' ');
         self.draft_receipt(&text)?;
         let path = &self.order.receipt;
         std::fs::rename(path.with_extension("draft"), path)
     }
 
-    /// Writes over the draft of the receipt, in place: what is there needs no more room on the disk.
+    /// Overwrites the draft of the receipt in place, which needs no more space on the disk.
     fn draft_receipt(&self, text: &[u8]) -> std::io::Result<()> {
         let draft = self.order.receipt.with_extension("draft");
         let mut file = std::fs::OpenOptions::new()
@@ -452,7 +452,7 @@ impl HeldTime {
             .map_or(0, |reader| reader.output.position())
     }
 
-    /// Output from this offset on, as far as it is kept.
+    /// Output from this offset on, if it is still stored.
     fn output(&self, from: u64, limit: u32) -> HolderReply {
         let end = self.written();
         let from = from.min(end);
@@ -461,16 +461,16 @@ impl HeldTime {
             .reader
             .as_ref()
             .map_or_else(Vec::new, |reader| reader.output.raw(from..until));
-        // Older bytes than those that are kept are missing at the front.
+        // Older bytes were discarded.
         let from = until.saturating_sub(bytes.len() as u64);
         HolderReply::Output { from, bytes }
     }
 }
 
-/// The name of a holder in the list of processes. A sweep spares what is called so.
+/// The process name of a holder. A sweep spares processes with this name.
 pub(super) const NAME: &std::ffi::CStr = c"windlass-holder";
 
-/// The process and the user at the other end of a socket.
+/// The pid and the user of a socket's peer.
 fn peer(socket: &OwnedFd) -> Option<(u32, u32)> {
     let credentials = rustix::net::sockopt::socket_peercred(socket).ok()?;
     let pid = credentials.pid.as_raw_nonzero().get().cast_unsigned();

@@ -1,4 +1,4 @@
-//! The order that tells a shim to keep its program beyond the runtime.
+//! The order that makes a shim keep its program beyond the runtime.
 //!
 //! [`KeepOrder`] precedes the start order, from the same executable.
 //! `windlass-hold-wire` has the messages between executables of different
@@ -18,7 +18,7 @@ pub(super) const KEEP: u8 = 10;
 const HOLD_OBJECT: u8 = 16;
 const PROXY: u8 = 32;
 
-/// Our ends of a kept program's streams, and the memory that its output is in.
+/// Our ends of a kept program's streams, and the memory with its output.
 pub(super) struct KeptDescriptors {
     /// The shared memory, and both ends of the stage.
     pub(super) memory: [OwnedFd; 3],
@@ -29,7 +29,7 @@ pub(super) struct KeptDescriptors {
 }
 
 impl KeptDescriptors {
-    /// Sorts descriptors that have come along with a message.
+    /// Sorts the descriptors attached to a message.
     pub(super) fn sort(streams: Streams, fds: &mut impl Iterator<Item = OwnedFd>) -> Option<Self> {
         Some(Self {
             memory: [fds.next()?, fds.next()?, fds.next()?],
@@ -48,8 +48,8 @@ impl KeptDescriptors {
     }
 }
 
-/// Tells a shim to keep the program that it is told to start next. Its listening socket comes along first, then what
-/// [`KeptDescriptors`] has.
+/// Makes a shim keep the next program that it starts. Its listening socket is attached first, then the descriptors of
+/// [`KeptDescriptors`].
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct KeepOrder {
     pub(super) streams: Streams,
@@ -62,9 +62,9 @@ pub(super) struct KeepOrder {
     /// The path of its receipt.
     pub(super) receipt: PathBuf,
     pub(super) log: Option<PathBuf>,
-    /// The file that leads to the program, if there is one to be.
+    /// The registration file of the program, if any.
     pub(super) registration: Option<PathBuf>,
-    /// The hosts of its sandbox's proxy, whose socket comes along last.
+    /// The hosts of its sandbox's proxy, whose socket is attached last.
     pub(super) proxy: Option<Vec<HostPattern>>,
 }
 
@@ -85,7 +85,7 @@ impl KeepOrder {
             bytes.extend(path.map_or(&[][..], |path| path.as_os_str().as_bytes()));
             bytes.push(0);
         }
-        // A pattern holds no white space.
+        // A pattern contains no white space.
         for host in self.proxy.iter().flatten() {
             bytes.extend(format!("{host} ").into_bytes());
         }

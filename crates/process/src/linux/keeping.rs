@@ -1,4 +1,4 @@
-//! Keeping a program, on the runtime's side.
+//! Keeps a program, on the runtime's side.
 //!
 //! Start at [`KeepPreparation::prepare`] and [`adopt`]. `holder` is the other
 //! side.
@@ -34,13 +34,13 @@ use crate::readiness::register;
 const RING: usize = 512 * 1024;
 /// [`RING`] for an output that may hold back an object of up to 1 MiB.
 const RING_WITH_OBJECT: usize = 2 * 1024 * 1024;
-/// The longest reply: output, and what goes before it.
+/// The maximum size of a reply: output and its header.
 const ANSWER: usize = 65 * 1024;
-/// How long killing may take a holder beyond the grace that it gives.
+/// How long a holder may take to kill the tree after the grace period.
 const KILLING: Duration = Duration::from_secs(10);
-/// How often a holder is asked whose connection breaks before it has answered.
+/// How many times a holder is contacted if its connection breaks before the reply.
 const ATTEMPTS: usize = 3;
-/// The time between two attempts to come into a holder's queue.
+/// The delay between attempts if a holder's queue is full.
 const FULL_QUEUE: Duration = Duration::from_millis(20);
 
 /// A program that will be kept.
@@ -54,7 +54,7 @@ pub(crate) struct KeepPreparation {
 }
 
 impl KeepPreparation {
-    /// Makes the shared memory and the socket that adopters come to. The program will write to this output.
+    /// Creates the shared memory and the socket for adopters. The program will write to this output.
     pub(crate) fn prepare(
         options: &KeepOptions,
         from: &Output,
@@ -105,7 +105,7 @@ impl KeepPreparation {
         })
     }
 
-    /// The order, and what goes along with it.
+    /// The order, and its attached descriptors.
     pub(crate) fn order<'a>(&'a self, ours: &'a Ours) -> (&'a [u8], Vec<BorrowedFd<'a>>) {
         let mut fds = vec![self.listener.as_fd()];
         fds.extend(self.retained.descriptors());
@@ -119,7 +119,7 @@ impl KeepPreparation {
     }
 }
 
-/// A program that has come over.
+/// An adopted program.
 pub(crate) struct Adoption {
     pub(crate) control: OwnedFd,
     pub(crate) pid: u32,
@@ -133,7 +133,7 @@ pub(crate) struct Adoption {
     pub(crate) stdin: Option<OwnedFd>,
 }
 
-/// Asks a holder for its program.
+/// Adopts the program of a holder.
 pub(crate) async fn adopt(key: &HeldKey, limit: Duration) -> Result<Adoption, TakeOverError> {
     let (control, reply, fds) = ask(key, Wants::Adopt, limit).await?;
     let HolderReply::Adopted {
@@ -168,7 +168,7 @@ pub(crate) async fn adopt(key: &HeldKey, limit: Duration) -> Result<Adoption, Ta
     })
 }
 
-/// Asks a holder how its program stands.
+/// Queries a holder for the state of its program.
 pub(crate) async fn look_up(key: &HeldKey, limit: Duration) -> Result<HeldProgram, TakeOverError> {
     let (_, reply, _) = ask(key, Wants::Describe, limit).await?;
     let HolderReply::Status {
@@ -194,7 +194,7 @@ pub(crate) async fn look_up(key: &HeldKey, limit: Duration) -> Result<HeldProgra
     })
 }
 
-/// Asks a holder for output from this offset on. Gives the offset of the first byte too.
+/// Queries a holder for output from this offset on. Also returns the offset of the first byte.
 pub(crate) async fn held_output(
     key: &HeldKey,
     from: u64,
@@ -207,7 +207,7 @@ pub(crate) async fn held_output(
     }
 }
 
-/// Has a holder end its program and the whole tree.
+/// Makes a holder end its program and the whole tree.
 pub(crate) async fn end_held(key: &HeldKey, grace: Duration) -> Result<HoldReceipt, TakeOverError> {
     let limit = grace.saturating_add(KILLING);
     match ask(key, Wants::End { grace }, limit).await? {
@@ -216,7 +216,7 @@ pub(crate) async fn end_held(key: &HeldKey, grace: Duration) -> Result<HoldRecei
     }
 }
 
-/// The error for a reply that is not the one that was asked for.
+/// The error for an unexpected reply.
 fn refused(key: &HeldKey, reply: &HolderReply) -> TakeOverError {
     let name = key.name.clone();
     match *reply {
@@ -229,7 +229,7 @@ fn refused(key: &HeldKey, reply: &HolderReply) -> TakeOverError {
     }
 }
 
-/// Sends a request to a holder and waits for its reply. A holder of an older version is asked in its own.
+/// Sends a request to a holder and waits for its reply. If the holder has an older version, repeats it in that version.
 async fn ask(
     key: &HeldKey,
     wants: Wants,
@@ -245,8 +245,8 @@ async fn ask(
     }
 }
 
-/// Only a socket that nobody listens at means that the holder is gone. A connection that breaks is made again, and
-/// everything else leaves open how the program stands.
+/// Only a socket without a listener means that the holder is gone. A broken connection is retried; all other errors
+/// leave the state of the program open.
 async fn ask_in(
     version: u8,
     key: &HeldKey,
@@ -276,7 +276,7 @@ async fn ask_in(
                 });
             }
             io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => broken += 1,
-            // Its queue is full, and nothing tells when there is room.
+            // Its queue is full, and there is no notification when it has room.
             io::ErrorKind::WouldBlock if tokio::time::Instant::now() < deadline => {
                 tokio::time::sleep(FULL_QUEUE).await;
             }
@@ -305,7 +305,7 @@ async fn exchange(
     Ok((control, reply, fds))
 }
 
-/// Waits for a holder's reply, and takes what comes along with it.
+/// Waits for a holder's reply and its attached descriptors.
 async fn answer(control: &Arc<OwnedFd>) -> io::Result<(HolderReply, Vec<OwnedFd>)> {
     let registered = register(Arc::clone(control), Interest::READABLE)?;
     let mut buffer = vec![0; ANSWER];
@@ -341,12 +341,12 @@ fn connect_to(key: &HeldKey) -> io::Result<OwnedFd> {
     })
 }
 
-/// The socket of the holder of a program that is kept so.
+/// The path of the socket of a kept program's holder.
 pub(crate) fn holder_socket(options: &KeepOptions) -> PathBuf {
     options.folder.join(format!("{}.sock", options.name))
 }
 
-/// Whether a holder listens on its socket. It hears of a connection that asks nothing.
+/// Whether a holder listens on its socket. The holder sees a connection without a request.
 pub(super) fn has_listener(socket: &Path) -> bool {
     let name = socket.file_stem().and_then(OsStr::to_str);
     let (Some(folder), Some(name)) = (socket.parent(), name) else {
@@ -359,8 +359,8 @@ pub(super) fn has_listener(socket: &Path) -> bool {
     connected.map_or_else(|error| !gone.contains(&error.kind()), |_| true)
 }
 
-/// Makes a socket and does something with it and its address. An address is short and a folder's path may be long, so
-/// the folder is named by its descriptor.
+/// Creates a socket and passes it on with its address. An address is limited in length, so a long directory is named by
+/// its descriptor.
 fn with_address(
     folder: &Path,
     name: &str,

@@ -1,4 +1,4 @@
-//! The limit of open files: the runtime takes what it may, programs get what there was.
+//! The limit of open files: the runtime raises its own, and programs get the original one.
 
 use std::sync::OnceLock;
 

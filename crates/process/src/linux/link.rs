@@ -21,21 +21,21 @@ use crate::driver::News;
 use crate::readiness::{Registered, register};
 use crate::{Exit, Receipt, Survivor};
 
-/// How long a shim may take to answer, beyond the grace that it gives its tree and the time that killing may take.
+/// The time limit for a shim's reply, after the grace period and the time for killing.
 const ANSWER: Duration = Duration::from_secs(5);
-/// How long `SIGKILL` may take a shim before it names survivors, and a little more.
+/// How long a shim may take to kill its tree before it reports survivors, with a margin.
 const KILLING: Duration = Duration::from_secs(6);
 
-/// Gives orders to a shim. Dropping it, or [`ShimControl::release`], breaks the lifeline.
+/// Sends orders to a shim. Dropping it, or [`ShimControl::release`], breaks the lifeline.
 pub(crate) struct ShimControl {
-    /// `None` when the tree is gone, and the shim may hold another.
+    /// `None` when the tree is gone: the shim may then have another program.
     control: Mutex<Option<Arc<OwnedFd>>>,
     shim: i32,
     /// The shim's zygote, if it is ours.
     zygote: Option<Arc<RunningZygote>>,
-    /// The grace of a program that is kept: its lifeline may break without ending it.
+    /// The grace period of a kept program: its lifeline may break without ending it.
     kept: Option<Duration>,
-    /// The shim has completed the last order, or is gone.
+    /// Whether the shim has completed the last order, or is gone.
     answered: Arc<AtomicBool>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct ShimControl {
 pub(crate) struct ShimMonitor {
     control: Registered,
     shim: i32,
-    /// Known to the watchers of zygotes while it has a program.
+    /// Registers it with the watchers of zygotes while it has a program.
     keeper: Option<KnownKeeper>,
     answered: Arc<AtomicBool>,
     /// The pool to which an idle shim returns.
@@ -53,7 +53,7 @@ pub(crate) struct ShimMonitor {
 }
 
 impl ShimControl {
-    /// `kept` is the grace of a program that is kept.
+    /// `kept` is the grace period of a kept program.
     pub(super) fn new(
         watch: &ShimMonitor,
         zygote: Option<Arc<RunningZygote>>,
@@ -80,13 +80,13 @@ impl ShimControl {
         }
     }
 
-    /// Begins to end the tree.
+    /// Starts to end the tree.
     pub(crate) fn end(&self, grace: Duration) {
         self.send(&HolderOrder::End { grace }.write());
         self.expect_answer(grace.saturating_add(KILLING));
     }
 
-    /// Lets go of the tree: the shim ends it with the grace of its command.
+    /// Releases the tree: the shim ends it with the grace period of its command.
     pub(crate) fn release(&self) {
         if let Some(grace) = self.kept {
             self.end(grace);
@@ -94,19 +94,18 @@ impl ShimControl {
         self.leave();
     }
 
-    /// Breaks the lifeline. A program that is kept goes on, any other is ended.
+    /// Breaks the lifeline. A kept program continues; any other is ended.
     pub(crate) fn leave(&self) {
         if let Some(control) = self.control.lock().take() {
             let _ = rustix::net::shutdown(&control, rustix::net::Shutdown::Write);
             if self.kept.is_none() {
-                // It closes its own end as soon as it hears of this.
+                // It closes its own end as soon as it notices this.
                 self.expect_answer(Duration::ZERO);
             }
         }
     }
 
-    /// Kills the shim if it does not answer in time: its tree then falls to the
-    /// zygote, which ends it.
+    /// Kills the shim if it does not reply in time. Its tree then goes to the zygote, which ends it.
     fn expect_answer(&self, time: Duration) {
         let shim = Member::read(self.shim).filter(|it| is_shim(it.pid));
         let (Some(shim), Ok(runtime)) = (shim, tokio::runtime::Handle::try_current()) else {
@@ -123,9 +122,9 @@ impl ShimControl {
     }
 
     fn send(&self, order: &[u8]) {
-        // The lock is held while sending: an order never overtakes the reuse of its shim.
+        // The lock is held while sending, so that an order never reaches the next program of a reused shim.
         if let Some(control) = &*self.control.lock() {
-            // A shim that is gone has ended its tree; the watch tells so.
+            // A shim that is gone has ended its tree; the monitor reports that.
             let _ = socket::send(control.as_fd(), order, &[]);
         }
     }
@@ -143,7 +142,7 @@ impl ShimMonitor {
         })
     }
 
-    /// Hears from the shim of a program that was adopted.
+    /// Receives reports of an adopted program's shim.
     pub(crate) fn adopted(control: OwnedFd, shim: i32, exited: Option<i32>) -> io::Result<Self> {
         Ok(Self {
             control: register(Arc::new(control), Interest::READABLE)?,
@@ -155,14 +154,14 @@ impl ShimMonitor {
         })
     }
 
-    /// Gives orders to the shim of a program that was adopted.
+    /// Sends orders to an adopted program's shim.
     pub(crate) fn hold(&self, grace: Duration) -> ShimControl {
         ShimControl::new(self, None, Some(grace))
     }
 
     /// Returns an idle shim to the pool. Afterwards `hold` has no effect.
     pub(crate) fn recycle(self, hold: &ShimControl) {
-        // One that was released has been told to exit.
+        // A released shim was told to exit.
         let taken = hold.control.lock().take();
         let control = self.control.into_inner();
         if taken.is_some_and(|taken| Arc::ptr_eq(&taken, &control))
@@ -180,7 +179,7 @@ impl ShimMonitor {
         socket::send(self.control.get_ref().as_fd(), order, fds)
     }
 
-    /// The first report, which also names the shim.
+    /// The first report, which also identifies the shim.
     pub(super) async fn first(&mut self) -> Result<Report, ShimGone> {
         let report = poll_fn(|cx| self.poll_report(cx)).await;
         if let Ok(Report::Started { shim, .. }) = &report {
@@ -250,7 +249,7 @@ impl ShimMonitor {
     }
 }
 
-/// The shim is gone, and may have left an order unread.
+/// The shim is gone, perhaps without reading an order.
 pub(super) struct ShimGone {
     pub(super) unread: bool,
 }

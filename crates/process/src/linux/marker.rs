@@ -1,4 +1,4 @@
-//! The marker in every program's environment, by which a later runtime knows what a dead one left.
+//! The marker in every program's environment, by which a later runtime finds the processes of a dead one.
 
 use std::fmt;
 use std::io;

@@ -19,7 +19,7 @@ use super::private::{OnForeignLock, PrivateFolder};
 use super::ruleset::Ruleset;
 use super::sightings::{FileIdentity, Sightings, identity, identity_in, is_empty_folder};
 
-/// Folders of `/run` that programs need and that hold no sockets.
+/// Directories of `/run` that programs need and that contain no sockets.
 const RUN_KEPT: &[&str] = &[
     "/run/systemd/resolve/resolv.conf",
     "/run/systemd/resolve/stub-resolv.conf",
@@ -29,34 +29,34 @@ const RUN_KEPT: &[&str] = &[
     "/run/wrappers",
 ];
 
-/// Everything that is mounted for a confinement on this machine, as it is now.
+/// The mounts of a confinement, for the current state of this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MountPlan {
-    /// Files and folders within the private ones that are shown as they are, and whether they can be written.
+    /// Files and directories inside the private ones that stay visible, and whether they are writable.
     shown: Vec<(PathBuf, bool)>,
-    /// Files and folders that can be written. Everything else is mounted read-only.
+    /// Writable files and directories. Everything else is mounted read-only.
     writable: Vec<(PathBuf, FileIdentity)>,
-    /// Folders that are mounted on themselves, so that they cannot be renamed with a hole in them.
+    /// Directories that are mounted on themselves, so that they cannot be renamed together with a hole.
     pinned: Vec<(PathBuf, FileIdentity)>,
-    /// Files and folders that cannot be written.
+    /// Files and directories that are not writable.
     holes: Vec<(PathBuf, FileIdentity)>,
     /// Holes that do not exist.
     missing: Vec<PathBuf>,
-    /// Files and folders that are hidden.
+    /// Hidden files and directories.
     hidden: Vec<HiddenPlace>,
-    /// Sockets that are hidden as long as they are there. A mount goes with the file that it is on.
+    /// Sockets to hide while they exist. Removing a file removes the mount on it.
     sockets: Vec<(PathBuf, FileIdentity)>,
-    /// Holes that cannot be made.
+    /// Holes that cannot be created.
     pub(super) unprotected: Vec<PathBuf>,
 }
 
-/// A file or folder that is hidden.
+/// A hidden file or directory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct HiddenPlace {
     path: PathBuf,
     is_folder: bool,
-    /// The file, if only the mount on it hides it: another one of its name needs a mount of its own. Other files are
-    /// Landlock's too, which goes by names, and some of them are replaced every few seconds.
+    /// The file, if only the mount hides it: a new file of its name then needs its own mount. Other files are also
+    /// hidden by Landlock, which uses names, and some of them are replaced every few seconds.
     is: Option<FileIdentity>,
 }
 
@@ -90,7 +90,7 @@ impl MountPlan {
         plan
     }
 
-    /// A proof that a plan made after it is still right, apart from sockets.
+    /// A snapshot that proves that a later plan is still correct, except for sockets.
     pub(super) fn look(confinement: &Confinement) -> io::Result<Sightings> {
         let named = confinement.writable.iter().chain(&confinement.hidden);
         let named = named.chain(confinement.readable.iter().flatten());
@@ -105,15 +105,15 @@ impl MountPlan {
         Sightings::take(named.chain(kept), above)
     }
 
-    /// Whether every socket that has to be hidden is hidden by this plan.
+    /// Whether this plan hides every socket that must be hidden.
     pub(super) fn hides_all_sockets(&self, confinement: &Confinement) -> bool {
         let known: HashSet<_> = self.sockets.iter().collect();
         self.sockets_to_hide(confinement)
             .all(|socket| known.contains(&socket))
     }
 
-    /// Sockets that somebody has bound and that no other rule covers. Sockets of the programs themselves belong to
-    /// their own network and are not listed here, unless they have the machine's.
+    /// Bound sockets that no other rule covers. Sockets of the programs themselves belong to their own network and are
+    /// not included, unless the programs use the machine's network.
     fn sockets_to_hide<'a>(
         &'a self,
         confinement: &'a Confinement,
@@ -132,12 +132,12 @@ impl MountPlan {
         })
     }
 
-    /// Whether a namespace that was made for `older` serves this plan.
+    /// Whether a namespace that was created for `older` fits this plan.
     pub(super) fn is_served_by(&self, older: &Self) -> bool {
         self.protects_as(older) && self.hides_no_more_than(older)
     }
 
-    /// Whether both are of the same files, apart from what they hide.
+    /// Whether both protect the same files, regardless of what they hide.
     pub(super) fn protects_as(&self, other: &Self) -> bool {
         self.shown == other.shown
             && self.writable == other.writable
@@ -154,8 +154,8 @@ impl MountPlan {
             && self.sockets.iter().all(|path| sockets.contains(path))
     }
 
-    /// Makes an empty folder for every hole that does not exist, and gives the plan that holds afterwards; `None` if
-    /// another sandbox has removed one of them meanwhile.
+    /// Creates an empty directory for every hole that does not exist, and returns the resulting plan; `None` if another
+    /// sandbox has removed one of them meanwhile.
     pub(super) fn with_placeholders(
         confinement: &Confinement,
         private: &mut PrivateFolder,
@@ -175,7 +175,7 @@ impl MountPlan {
         Ok(is_whole.then_some(plan))
     }
 
-    /// Makes the places that the mounts need, and gives the mounts in their order.
+    /// Creates the mount points, and returns the mounts in order.
     pub(super) fn steps(&self, private: &PrivateFolder) -> io::Result<Vec<MountStep>> {
         let mut steps = Vec::new();
         let mut add = |source: &Path, target: &Path, read_only: bool| -> io::Result<()> {
@@ -272,7 +272,7 @@ impl MountPlan {
         pinned: &mut BTreeSet<PathBuf>,
         missing: &mut BTreeSet<PathBuf>,
     ) {
-        // From the writable folder that it is in down to the hole.
+        // From the enclosing writable directory down to the hole.
         let folder = innermost(&confinement.writable, hole);
         let Some(folder) = folder.filter(|folder| folder.is_dir()) else {
             return;
@@ -290,7 +290,7 @@ impl MountPlan {
                     return;
                 }
                 Ok(metadata) if path != hole && metadata.is_dir() && !is_empty_folder(&path) => {}
-                // A file or an empty folder on the way is the hole: nothing can be made in it.
+                // A file or an empty directory on the way is the hole: nothing can be created in it.
                 Ok(metadata) => {
                     let is = identity_in(&metadata);
                     if !self.holes.iter().any(|(known, _)| *known == path) {
@@ -298,9 +298,9 @@ impl MountPlan {
                     }
                     return;
                 }
-                // Without the extension that is turned on in `config`, git does not look for it.
+                // Git ignores it without the extension that is enabled in `config`.
                 Err(_) if path.ends_with("config.worktree") => return,
-                // In a cache only files that somebody uses matter, and no empty folder takes their place.
+                // In a cache only files in use matter, and no placeholder is needed.
                 Err(_) if folder.ends_with(".cache") => return,
                 Err(_) => {
                     missing.insert(path);
@@ -340,7 +340,7 @@ impl MountPlan {
     }
 }
 
-/// The innermost of the folders that a path is in.
+/// The innermost directory that contains a path.
 fn innermost<'a>(folders: &'a [PathBuf], path: &Path) -> Option<&'a PathBuf> {
     let around = folders.iter().filter(|folder| path.starts_with(folder));
     around.max_by_key(|folder| folder.as_os_str().len())
@@ -354,27 +354,27 @@ fn private_folders(private: &PrivateFolder) -> [(PathBuf, PathBuf); 3] {
     ]
 }
 
-/// It lies in a folder of which programs have their own.
+/// Whether it is in a directory that is private for programs.
 pub(super) fn is_private(path: &Path) -> bool {
     let folders = ["/tmp", "/dev/shm", "/run", "/var/run"].map(Path::new);
     folders.iter().any(|folder| is_below(path, folder))
 }
 
-/// Whether an absolute path is a folder or lies in it. Comparing bytes is enough for paths that are written alike, and
-/// another spelling is only taken for another path.
+/// Whether an absolute path is a directory or inside it. Compares bytes: a different spelling counts as a different
+/// path.
 fn is_below(path: &Path, folder: &Path) -> bool {
     let (path, folder) = (path.as_os_str().as_bytes(), folder.as_os_str().as_bytes());
     let rest = path.strip_prefix(folder);
     rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/' || folder == b"/")
 }
 
-/// It lies in such a folder, and is none itself.
+/// Whether it is inside such a directory, but not the directory itself.
 fn is_within_private(path: &Path) -> bool {
     let folders = ["/tmp", "/dev/shm", "/run"].map(Path::new);
     is_private(path) && !folders.contains(&path)
 }
 
-/// Makes an empty folder or file to mount on.
+/// Creates an empty directory or file as a mount point.
 fn make_place(path: &Path, is_folder: bool) -> io::Result<()> {
     if is_folder {
         return std::fs::create_dir_all(path);
@@ -385,22 +385,22 @@ fn make_place(path: &Path, is_folder: bool) -> io::Result<()> {
     std::fs::write(path, "")
 }
 
-/// The file that a name or a link leads to.
+/// The file that a path resolves to.
 fn identity_of_target(path: &Path) -> Option<FileIdentity> {
     path.metadata().ok().as_ref().map(identity_in)
 }
 
-/// Most tables of sockets are shorter.
+/// The initial buffer size: most tables of sockets are shorter.
 const SOCKET_TABLE: usize = 32 << 10;
 
-/// The paths of Unix sockets that somebody has bound, in this network namespace.
+/// The paths of bound Unix sockets in this network namespace.
 fn bound_sockets() -> Vec<PathBuf> {
-    // The kernel writes it as it is read: large reads are fewer.
+    // The kernel generates it on read, so use few large reads.
     let mut text = Vec::with_capacity(SOCKET_TABLE);
     let _ = File::open("/proc/net/unix").and_then(|mut table| table.read_to_end(&mut text));
     let lines = text.split(|byte| *byte == b'\n').skip(1);
     let paths = lines.filter_map(|line| {
-        // The other columns are numbers; a path may have spaces in it.
+        // The other columns are numbers; a path may contain spaces.
         let path = &line[memchr::memmem::find(line, b" /")? + 1..];
         Some(PathBuf::from(OsStr::from_bytes(path)))
     });
@@ -410,7 +410,7 @@ fn bound_sockets() -> Vec<PathBuf> {
     paths
 }
 
-/// Whether the rules would let a program write a path; for messages about holes.
+/// Whether the rules would let a program write to a path; for messages about holes.
 pub(super) fn is_writable_without_mounts(confinement: &Confinement, hole: &Path) -> bool {
     let folders = confinement.writable.iter();
     !confinement.allows(hole, FileAccess::Write)

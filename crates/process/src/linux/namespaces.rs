@@ -24,8 +24,7 @@ use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use super::confine_wire::{MountStep, OwnNetwork, PrepareOrder, PrepareReply, PrepareStage};
 use super::{socket, sys};
 
-/// Makes what the order says and sends it to `reply`. Returns when that is done; errors go to `reply` too. `user` is a user
-/// namespace that is known.
+/// Creates the requested namespaces and sends them to `reply`, or the error. `user` is an existing user namespace.
 pub(super) fn prepare(order: &PrepareOrder, reply: &OwnedFd, user: Option<&OwnedFd>) {
     // SAFETY: a shim has one thread.
     match unsafe { sys::fork() } {
@@ -66,8 +65,8 @@ type Made<T> = Result<T, (PrepareStage, io::Error)>;
 fn make(order: &PrepareOrder, reply: &OwnedFd) -> Made<Vec<OwnedFd>> {
     let at = |stage| move |error| (stage, error);
     if order.user {
-        // Only a process that others of this user may look at can write its own maps. So it has nothing that is worth
-        // looking at: all other descriptors are closed.
+        // A process can write its own id maps only if it is dumpable, so that others of this user can inspect it. All
+        // other descriptors are closed first.
         close_all_but(reply);
         let _ = set_dumpable_behavior(DumpableBehavior::Dumpable);
         let maps = Maps::of_this_process();
@@ -102,7 +101,7 @@ fn make(order: &PrepareOrder, reply: &OwnedFd) -> Made<Vec<OwnedFd>> {
     Ok(fds)
 }
 
-/// Makes only a namespace of mounts, as a part of a known user namespace.
+/// Creates only a mount namespace, in an existing user namespace.
 fn make_mounts(order: &PrepareOrder, user: Option<&OwnedFd>) -> Made<Vec<OwnedFd>> {
     if let Some(user) = user {
         // SAFETY: the descriptor is open, and this process has one thread.
@@ -125,7 +124,7 @@ fn unshare_mounts(order: &PrepareOrder) -> Made<()> {
     unshare(libc::CLONE_NEWNS).map_err(at_mount)?;
     mount(None, c"/", libc::MS_REC | libc::MS_PRIVATE).map_err(at_mount)?;
     if !order.mounts.is_empty() {
-        // Landlock does not know of modes, owners and times: only a mount keeps a program from changing them.
+        // Landlock does not cover modes, owners and times: only a read-only mount protects them.
         WriteAccess::Take.apply(c"/", true).map_err(at_mount)?;
     }
     Ok(())
@@ -140,8 +139,8 @@ fn open_namespaces<'a>(names: impl IntoIterator<Item = &'a str>) -> Made<Vec<Own
     opened.collect()
 }
 
-/// Mounts a folder of terminals that nobody else has, and opens it. Those of the machine are the person's: a program could
-/// read what is typed there.
+/// Mounts a private directory of terminals, and opens it. On the machine's terminals a program could read what the user
+/// types.
 fn mount_terminals() -> io::Result<OwnedFd> {
     const FOLDER: &CStr = c"/dev/pts";
     let options = c"newinstance,mode=0620,ptmxmode=0666";
@@ -168,7 +167,7 @@ fn mount_all(steps: &[MountStep]) -> Made<()> {
         let number = u32::try_from(index).unwrap_or(u32::MAX);
         move |error: io::Error| (PrepareStage::Step(number), error)
     };
-    // Sources are opened first: a mount may hide the source of a later one. Many steps have the same one.
+    // Sources are opened first, because a mount may hide the source of a later one. Many steps share a source.
     let mut sources: HashMap<&CStr, OwnedFd> = HashMap::new();
     for (index, step) in steps.iter().enumerate() {
         if !sources.contains_key(step.source.as_c_str()) {
@@ -198,12 +197,12 @@ fn mount_all(steps: &[MountStep]) -> Made<()> {
     Ok(())
 }
 
-/// Whether a target was removed before it was mounted on, or after: then its mount went with it.
+/// Whether a target was removed before or after it was mounted on: then its mount is gone too.
 fn is_gone(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EINVAL))
 }
 
-/// A change of what mounts let programs do.
+/// A change of the write access of mounts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WriteAccess {
     Give,
@@ -240,7 +239,7 @@ impl WriteAccess {
 }
 
 fn unshare(flags: libc::c_int) -> io::Result<()> {
-    // SAFETY: this process has one thread and nothing that a new namespace would surprise.
+    // SAFETY: this process has one thread, and no state that depends on the old namespace.
     match unsafe { libc::unshare(flags) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
@@ -257,7 +256,7 @@ fn mount(source: Option<&CStr>, target: &CStr, flags: libc::c_ulong) -> io::Resu
     }
 }
 
-/// Which ids a new user namespace has: all that there are for a privileged user, else the user's own.
+/// The ids of a new user namespace: all existing ones for a privileged user, otherwise the user's own.
 struct Maps {
     privileged: bool,
     users: String,
@@ -300,7 +299,7 @@ impl Maps {
 
 fn close_all_but(kept: &OwnedFd) {
     let kept = kept.as_raw_fd().cast_unsigned();
-    // SAFETY: this process is a copy of a shim that will exit; the owners of these descriptors are not used any more.
+    // SAFETY: this process is a fork of a shim and will exit; the owners of these descriptors are no longer used.
     unsafe {
         libc::syscall(libc::SYS_close_range, 3, kept - 1, 0);
         libc::syscall(libc::SYS_close_range, kept + 1, libc::c_uint::MAX, 0);
@@ -308,7 +307,7 @@ fn close_all_but(kept: &OwnedFd) {
 }
 
 fn raise_loopback() -> io::Result<()> {
-    // SAFETY: the structure is zeroed, which is valid for it, and holds the name of an interface; the descriptor is
+    // SAFETY: the structure is zeroed, which is valid for it, and contains the name of an interface. The descriptor is
     // closed at the end.
     unsafe {
         let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);

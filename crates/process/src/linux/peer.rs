@@ -38,15 +38,15 @@ pub(super) fn holder_peer_is_tool(socket: BorrowedFd<'_>) -> bool {
     })
 }
 
-/// The credentials are of the process that connected, whoever has the descriptor now. One that has exited cannot be
-/// judged, and nobody who waits for an answer has.
+/// The credentials are those of the process that connected, even if another one has the descriptor now. A process that
+/// has exited cannot be checked, and does not wait for a reply.
 fn unix_peer_is_tool(socket: BorrowedFd<'_>, is_tool: impl Fn(i32) -> bool) -> bool {
-    // In a namespace of pids that we do not see into, it has none.
+    // A process in an invisible PID namespace has no pid.
     let Some(pid) = sys::peer_pid(socket).ok().filter(|&pid| pid > 0) else {
         return true;
     };
     let pidfd = sys::peer_pidfd(socket).or_else(|error| match error.raw_os_error() {
-        // Before such descriptors the pid has to do, which may be another's by now.
+        // Older kernels lack such descriptors. Use the pid, which may have been reused.
         Some(libc::ENOPROTOOPT) => Pid::from_raw(pid)
             .ok_or(io::ErrorKind::NotFound.into())
             .and_then(|pid| Ok(pidfd_open(pid, PidfdFlags::empty())?)),
@@ -59,7 +59,7 @@ fn unix_peer_is_tool(socket: BorrowedFd<'_>, is_tool: impl Fn(i32) -> bool) -> b
         return true;
     };
     let is_tool = !is_known(&member) && is_tool(pid);
-    // If it still runs after we have looked, it was the one that we looked at.
+    // If it still runs after the check, its pid was not reused.
     if is_tool || has_ended(&pidfd) {
         return true;
     }
@@ -80,20 +80,19 @@ fn has_ended(pidfd: &OwnedFd) -> bool {
     !poll(&mut polls, Some(&now)).is_ok_and(|ready| ready == 0)
 }
 
-/// Processes that are no tools' and have connected before: most connections are by one of them. Nobody becomes a tool's
-/// process later.
+/// A cache of processes that connected before and do not belong to a tool. They cannot become a tool's process later.
 static KNOWN: Mutex<Option<HashMap<i32, u64>>> = Mutex::new(None);
-/// No more are remembered.
+/// The maximum size of the cache.
 const KNOWN_LIMIT: usize = 64;
 
-/// The kernel does not say who connected. A socket of this user that is held by a tool's process is refused, and so is
-/// one that nobody seems to hold, unless a process that is no tool's may hold it and hides its descriptors.
+/// The kernel does not report the peer. A socket of this user is refused if a tool's process has it, or if no process
+/// seems to have it, unless a process that is not a tool's hides its descriptors and may have it.
 fn tcp_peer_is_tool(socket: BorrowedFd<'_>) -> io::Result<bool> {
     let local = SocketAddr::try_from(getsockname(socket)?)?;
     let peer = getpeername(socket)?.ok_or(io::ErrorKind::NotConnected)?;
     let peer = SocketAddr::try_from(peer)?;
     let Some(found) = find_socket(peer, local)? else {
-        // It is on another machine; or it has gone, and waits for no answer.
+        // It is on another machine; or it is gone, and does not wait for a reply.
         return Ok(canonical(peer.ip()).is_loopback());
     };
     if found.user != geteuid().as_raw() {
@@ -120,7 +119,7 @@ fn tcp_peer_is_tool(socket: BorrowedFd<'_>) -> io::Result<bool> {
                 }
                 return Ok(is_tool);
             }
-            // Those of others cannot hold a socket of ours, unless they were given it.
+            // Other users' processes cannot have a socket of ours, unless it was passed to them.
             Err(_) if is_ours(pid) => {
                 tool_hides |= is_tool;
                 other_hides |= !is_tool;
@@ -131,7 +130,7 @@ fn tcp_peer_is_tool(socket: BorrowedFd<'_>) -> io::Result<bool> {
     Ok(tool_hides || !other_hides)
 }
 
-/// A connection as the system lists it.
+/// A connection in the system's table.
 struct TcpSocket {
     user: u32,
     inode: u64,
@@ -142,7 +141,7 @@ fn find_socket(from: SocketAddr, to: SocketAddr) -> io::Result<Option<TcpSocket>
     for (file, is_six) in [("/proc/self/net/tcp", false), ("/proc/self/net/tcp6", true)] {
         let table = match std::fs::read_to_string(file) {
             Ok(table) => table,
-            // A system without IPv6.
+            // The system has no IPv6.
             Err(error) if is_six && error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(error),
         };
@@ -160,7 +159,7 @@ fn find_socket(from: SocketAddr, to: SocketAddr) -> io::Result<Option<TcpSocket>
     Ok(None)
 }
 
-/// An address as `/proc/net/tcp` writes it: words in the machine's order, in hexadecimal.
+/// Parses an address of `/proc/net/tcp`: hexadecimal words in native byte order.
 fn address(text: &str) -> Option<SocketAddr> {
     let (host, port) = text.split_once(':')?;
     let port = u16::from_str_radix(port, 16).ok()?;
@@ -195,7 +194,7 @@ fn pids() -> Vec<i32> {
         .collect()
 }
 
-/// Whether a process has a descriptor of this file. An error if its descriptors cannot be seen.
+/// Whether a process has a descriptor of this file. An error if its descriptors are not visible.
 fn holds(pid: i32, link: &str) -> io::Result<bool> {
     let entries = match std::fs::read_dir(format!("/proc/{pid}/fd")) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),

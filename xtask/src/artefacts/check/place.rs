@@ -1,4 +1,5 @@
-//! An empty folder to install into, and commands that can write nowhere else.
+//! An empty directory to install into, and commands that can write nowhere
+//! else.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -11,8 +12,8 @@ use tempfile::TempDir;
 
 use crate::artefacts::archive;
 
-/// Makes a file system of its own for a command, in which its first argument is
-/// the only folder that can be written.
+/// Creates a mount namespace for a command, in which its first argument is the
+/// only writable directory.
 const READ_ONLY: &str = r#"
 mount --bind "$1" "$1" || exit 125
 for point in / /tmp /root /home /var /usr /opt /etc /srv /dev/shm; do
@@ -24,7 +25,7 @@ cd "$PWD" || exit 125
 exec "$@"
 "#;
 
-/// Variables that say how packages are fetched on this machine.
+/// Variables that configure how packages are fetched on this machine.
 const FETCHING: [&str; 8] = [
     "PIP_",
     "NPM_CONFIG_",
@@ -36,23 +37,23 @@ const FETCHING: [&str; 8] = [
     "CURL_CA",
 ];
 
-/// Files in a home that say the same, and the variable that names each.
+/// Files in a home with the same purpose, and the variable that names each.
 const SETTINGS: [(&str, &str); 3] = [
     (".npmrc", "NPM_CONFIG_USERCONFIG"),
     (".config/pip/pip.conf", "PIP_CONFIG_FILE"),
     (".config/uv/uv.toml", "UV_CONFIG_FILE"),
 ];
 
-/// A process that is there for longer than this was left behind.
+/// A process that still runs after this time was left behind.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// An empty folder; it goes with this value.
+/// An empty directory. Dropping this removes it.
 pub(super) struct EmptyPlace {
     folder: TempDir,
 }
 
 impl EmptyPlace {
-    /// Makes one, with a home and a folder for temporary files.
+    /// Creates one, with a home and a directory for temporary files.
     pub(super) fn new() -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new()
             .prefix("windlass-place-")
@@ -68,8 +69,8 @@ impl EmptyPlace {
         self.folder.path().join(name)
     }
 
-    /// A command as of a user who has just come: an empty home, an empty
-    /// folder to work in, and no variables but those that fetch packages.
+    /// A command of a new user: an empty home, an empty working directory, and
+    /// only the variables that fetch packages.
     pub(super) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = match read_only() {
             Ok(()) => {
@@ -103,8 +104,8 @@ impl EmptyPlace {
             .env("HOME", self.path("home"))
             .env("TMPDIR", self.path("tmp"))
             .env("LANG", "C.UTF-8")
-            // pip asks rustup's compiler for its version, which would settle in
-            // the new home.
+            // pip runs rustup's compiler for its version, which would write
+            // into the new home.
             .env("RUSTUP_HOME", rustup_home())
             .env("PIP_CACHE_DIR", self.path("cache/pip"))
             .env("PIP_DISABLE_PIP_VERSION_CHECK", "1")
@@ -116,10 +117,10 @@ impl EmptyPlace {
         command
     }
 
-    /// Fails if there is a file outside of the folders that were meant to
-    /// change, or if a program from here still runs.
+    /// Fails if there is a file outside the directories that may change, or if
+    /// a program from here still runs.
     pub(super) fn is_tidy(&self, changed: &[&str]) -> anyhow::Result<()> {
-        // Windlass keeps its record there, and nowhere else.
+        // The record of Windlass.
         let always = ["home/.local/state/windlass", "cache"];
         for file in archive::files(self.folder.path())? {
             let inside = file.strip_prefix(self.folder.path()).unwrap_or(&file);
@@ -131,7 +132,8 @@ impl EmptyPlace {
                 bail!("`{}` was written, and nobody meant to", inside.display());
             }
         }
-        // A helper of a runtime goes when it sees that the runtime has gone.
+        // A helper process of a runtime ends when it detects the end of the
+        // runtime.
         let deadline = Instant::now() + PATIENCE;
         while let Some(program) = running_below(self.folder.path())? {
             ensure!(Instant::now() < deadline, "`{program}` still runs");
@@ -147,13 +149,13 @@ fn rustup_home() -> PathBuf {
         .unwrap_or_default()
 }
 
-/// A process whose program lies in the folder.
+/// A process whose executable is in the directory.
 fn running_below(folder: &Path) -> anyhow::Result<Option<String>> {
     let Ok(processes) = std::fs::read_dir("/proc") else {
         return Ok(None);
     };
     for process in processes {
-        // One that is gone by now has no program.
+        // A process that has ended has no executable.
         if let Ok(program) = std::fs::read_link(process?.path().join("exe"))
             && program.starts_with(folder)
         {

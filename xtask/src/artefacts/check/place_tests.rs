@@ -1,4 +1,4 @@
-//! Commands that write where they should, and where they should not.
+//! Commands that write inside and outside the directory.
 
 use super::*;
 
@@ -22,7 +22,8 @@ fn a_file_that_nobody_meant_is_found() {
 #[test]
 fn nothing_outside_can_be_written_where_the_system_permits_that() {
     if read_only().is_err() {
-        // Only root can have it so; a check says then that it is skipped.
+        // Only root can make it read-only; a check then reports that it is
+        // skipped.
         return;
     }
     let outside = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
-//! The dependencies, held against `deny.toml`.
+//! Checks the dependencies against `deny.toml`.
 //!
-//! `cargo deny` does this best, but there is no current build of it to be had
-//! from npm or `PyPI`. So the rules that matter are checked here as well:
-//! licences, banned packages, and sources.
+//! `cargo deny` is better at this, but npm and `PyPI` have no current build of
+//! it. So the important rules are checked here too: licences, banned packages,
+//! and sources.
 
 use std::process::Command;
 
@@ -14,7 +14,7 @@ use crate::artefacts::dependencies::{Dependencies, Dependency};
 use crate::artefacts::{archive, platform};
 use crate::workspace;
 
-/// Our own check of the program's dependencies.
+/// Checks the program's dependencies with our own code.
 pub(super) fn check(_: &Artefacts) -> anyhow::Result<Checked> {
     let policy = Policy::read()?;
     let dependencies = Dependencies::read(platform::here()?.triple)?;
@@ -30,7 +30,7 @@ pub(super) fn check(_: &Artefacts) -> anyhow::Result<Checked> {
     )))
 }
 
-/// `cargo deny`, where it is installed.
+/// Runs `cargo deny`, if it is installed.
 pub(super) fn cargo_deny(_: &Artefacts) -> anyhow::Result<Checked> {
     if archive::run(Command::new("cargo-deny").arg("--version")).is_err() {
         return Ok(Checked::Skipped("`cargo-deny` is not installed".to_owned()));
@@ -75,7 +75,7 @@ impl Policy {
         if self.banned.contains(&package.name) {
             faults.push(format!("{name} is banned"));
         }
-        // A checkout of Git or a registry of somebody else has another name.
+        // A Git checkout or another registry has a different name.
         if package.registry.as_deref() == Some("registry") {
             faults.push(format!("{name} comes from an unknown source"));
         }
@@ -89,7 +89,7 @@ impl Policy {
         faults
     }
 
-    /// Whether the terms of an SPDX expression can be met by allowed licences.
+    /// Whether allowed licences satisfy an SPDX expression.
     fn permits(&self, expression: &str) -> bool {
         let spaced = expression
             .replace('/', " OR ")
@@ -104,7 +104,7 @@ impl Policy {
     }
 }
 
-/// The rest of an expression that is being read. `AND` binds closer than `OR`.
+/// The unparsed rest of an expression. `AND` binds closer than `OR`.
 struct Expression<'a> {
     words: &'a [&'a str],
     policy: &'a Policy,

@@ -1,4 +1,4 @@
-//! Expressions and packages, held against a small policy.
+//! Checks expressions and packages against a small policy.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! A registry of packages on this machine, which has what `dist/` has.
+//! A package registry on this machine that serves the contents of `dist/`.
 //!
-//! It speaks enough of npm's and `PyPI`'s protocols to install from. Packages of
-//! others it does not have: npm is sent on to the registry of this machine's
-//! settings, and Python's tools are given theirs as well.
+//! It implements as much of npm's and `PyPI`'s protocols as installing needs.
+//! It has no other packages: npm is redirected to the registry of this
+//! machine's settings, and Python's tools get theirs as an additional index.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -17,20 +17,20 @@ use serde_json::{Value, json};
 use crate::artefacts::archive;
 use crate::artefacts::name_of;
 
-/// The registry. It serves until this program ends.
+/// The registry. It serves until this process ends.
 pub(super) struct LoopbackRegistry {
     address: String,
 }
 
-/// Everything that it answers with, by path.
+/// All responses, by path.
 struct Shelf {
     answers: HashMap<String, (&'static str, Vec<u8>)>,
-    /// The registry that has everything else.
+    /// The registry of all other packages.
     npm: Option<String>,
 }
 
 impl LoopbackRegistry {
-    /// Starts one with these npm packages and this wheel.
+    /// Starts a registry with these npm packages and this wheel.
     pub(super) fn start(npm: &[impl AsRef<Path>], wheel: &Path) -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = format!("http://{}", listener.local_addr()?);
@@ -82,7 +82,7 @@ fn add_file(
     Ok(())
 }
 
-/// npm's description of a package with one version.
+/// npm's metadata of a package with one version.
 fn packument(package: &Path, address: &str) -> anyhow::Result<(String, Vec<u8>)> {
     let mut tar = Command::new("tar");
     tar.arg("--extract")
@@ -112,8 +112,8 @@ fn packument(package: &Path, address: &str) -> anyhow::Result<(String, Vec<u8>)>
 }
 
 impl Shelf {
-    /// Answers one request; the connection ends with it. A client that goes
-    /// away is its own affair.
+    /// Answers one request, then closes the connection. Clients that disconnect
+    /// are ignored.
     fn answer(&self, stream: &TcpStream) {
         let _ = self.try_answer(stream);
     }
@@ -121,7 +121,7 @@ impl Shelf {
     fn try_answer(&self, mut stream: &TcpStream) -> std::io::Result<()> {
         let mut lines = BufReader::new(stream).lines();
         let request = lines.next().transpose()?.unwrap_or_default();
-        // The rest of the request says nothing that matters here.
+        // The rest of the request does not matter.
         for line in lines.by_ref() {
             if line?.is_empty() {
                 break;

@@ -1,4 +1,4 @@
-//! What a user does with a fresh installation.
+//! Uses a fresh installation as a user does.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use crate::artefacts::archive;
 
-/// A reply that takes longer is not coming.
+/// The time limit of a reply.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Asks for the version, drives a session, and calls a tool over MCP. Gives
-/// how long an MCP client waited for the first answer.
+/// Queries the version, drives a session, and calls a tool over MCP. Returns
+/// how long an MCP client waited for the first reply.
 pub(super) fn all(
     version: &str,
     windlass: impl Fn(&[&str]) -> Command,
@@ -24,7 +24,7 @@ pub(super) fn all(
     serves_mcp(windlass(&["mcp"])).context("`windlass mcp`")
 }
 
-/// Only `windlass mcp`, for installations that are made when it is started.
+/// Uses only `windlass mcp`, for installations that are made at its start.
 pub(super) fn serves_mcp(command: Command) -> anyhow::Result<Duration> {
     let begun = Instant::now();
     let mut server = JsonLines::start(command)?;
@@ -52,7 +52,7 @@ pub(super) fn serves_mcp(command: Command) -> anyhow::Result<Duration> {
     Ok(took)
 }
 
-/// Runs a program that uses a library, and looks for the output of its call.
+/// Runs a program that uses a library, and checks for the output of its call.
 pub(super) fn library(command: &mut Command) -> anyhow::Result<&'static str> {
     let said = archive::output(command).context("the library")?;
     ensure!(said.contains("hello"), "the library says `{said}`");
@@ -85,11 +85,11 @@ fn drives(command: Command) -> anyhow::Result<()> {
         answer["replies"][1]["content"]["state"] == "running",
         "{answer}"
     );
-    // What still runs ends with the session.
+    // Running tools end with the session.
     drive.end()
 }
 
-/// A program that speaks in lines of JSON.
+/// A program that reads and writes JSON lines.
 struct JsonLines {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -129,11 +129,11 @@ impl JsonLines {
         serde_json::from_str(&line).with_context(|| format!("it printed `{line}`"))
     }
 
-    /// Closes its stdin and waits until it has gone.
+    /// Closes its stdin and waits until it has ended.
     fn end(mut self) -> anyhow::Result<()> {
         self.stdin = None;
         let deadline = Instant::now() + PATIENCE;
-        // Its stdout is at its end when it has gone.
+        // Its stdout reaches the end when it has ended.
         while Instant::now() < deadline {
             if self.stdout.recv_timeout(PATIENCE).is_err() {
                 let status = self.child.wait()?;
@@ -147,7 +147,7 @@ impl JsonLines {
 
 impl Drop for JsonLines {
     fn drop(&mut self) {
-        // After a failed check; otherwise it has gone already.
+        // Needed after a failed check; otherwise it has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! The habits that are counted, and how they are found in a source file.
+//! The counted habits, and how they are found in a source file.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,11 +10,10 @@ use syn::visit::{self, Visit};
 
 use crate::tidy::size::is_cfg_test;
 
-/// Something that new code should not add to.
+/// A pattern that new code should avoid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Habit {
-    /// A declaration of a struct, enum or trait whose name is declared
-    /// elsewhere too.
+    /// A struct, enum or trait whose name is also declared elsewhere.
     SharedName,
     /// A `Result` whose error is a `String`.
     StringError,
@@ -25,7 +24,7 @@ pub(super) enum Habit {
 }
 
 impl Habit {
-    /// Every habit, in the order in which they are told.
+    /// Every habit, in the order of the report.
     pub(super) const ALL: [Self; 4] = [
         Self::SharedName,
         Self::StringError,
@@ -43,7 +42,7 @@ impl Habit {
         }
     }
 
-    /// How to get by without it.
+    /// How to avoid it.
     pub(super) fn remedy(self) -> &'static str {
         match self {
             Self::SharedName => "give the new type a name that no other type has",
@@ -69,7 +68,7 @@ impl fmt::Display for Habit {
 /// One source file.
 #[derive(Debug, Clone)]
 pub(super) struct Source {
-    /// From the workspace's root on.
+    /// Relative to the workspace's root.
     pub(super) path: String,
     /// The whole text.
     pub(super) text: String,
@@ -80,8 +79,8 @@ pub(super) struct Source {
 pub(super) struct Sighting {
     path: String,
     line: usize,
-    /// The name, the signature's function or the comment's first line: equal
-    /// in two versions of a file if nobody touched it.
+    /// The name, the signature's function or the comment's first line. It stays
+    /// the same if the place is not edited.
     text: String,
 }
 
@@ -92,23 +91,23 @@ impl fmt::Display for Sighting {
     }
 }
 
-/// Everything that was found.
+/// All findings.
 #[derive(Debug, Default)]
 pub(super) struct Census(BTreeMap<Habit, Vec<Sighting>>);
 
 impl Census {
-    /// How often a habit was found.
+    /// The number of findings of a habit.
     pub(super) fn count(&self, habit: Habit) -> usize {
         self.sightings(habit).len()
     }
 
-    /// Where a habit was found.
+    /// The findings of a habit.
     pub(super) fn sightings(&self, habit: Habit) -> &[Sighting] {
         self.0.get(&habit).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Whether the file of this path, from the workspace's root on, is counted:
+/// Whether the file of this path, relative to the workspace's root, is counted:
 /// sources of crates, without tests and generated code.
 pub(super) fn is_counted(path: &str) -> bool {
     let mut folders = path.split('/');
@@ -151,8 +150,8 @@ pub(super) fn census(sources: &[Source]) -> anyhow::Result<Census> {
     Ok(census)
 }
 
-/// The places of a habit that were not there before, by file and text. A
-/// declaration that was moved or has become shared is new.
+/// New findings of a habit, by file and text. A declaration that was moved or
+/// has become shared is new.
 pub(super) fn news(earlier: &Census, now: &Census, habit: Habit) -> Vec<String> {
     let mut known: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for Sighting { path, text, .. } in earlier.sightings(habit) {
@@ -173,7 +172,7 @@ pub(super) fn news(earlier: &Census, now: &Census, habit: Habit) -> Vec<String> 
         .collect()
 }
 
-/// One walk through a file. Test modules are not entered.
+/// Visits one file. Test modules are skipped.
 #[derive(Default)]
 struct Walk {
     found: Vec<(Habit, usize, String)>,
@@ -278,7 +277,7 @@ fn is_string_result(path: &syn::TypePath) -> bool {
         )
 }
 
-/// The line of a doc comment that the attribute is.
+/// The text of a doc comment attribute.
 fn doc_text(attribute: &syn::Attribute) -> Option<String> {
     let syn::Meta::NameValue(pair) = &attribute.meta else {
         return None;

@@ -1,4 +1,4 @@
-//! The paragraph for the project's AGENTS.md that teaches an agent handles.
+//! The paragraph for the project's AGENTS.md that explains handles to an agent.
 
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::print::{self, Printer};
 use crate::prompt::{self, Agreement};
 use crate::stdout::outln;
 
-/// The heading by which the paragraph is known again.
+/// The heading that identifies the paragraph.
 const HEADING: &str = "## Long-running commands (Windlass)";
 
 const PARAGRAPH: &str = "\
@@ -23,8 +23,8 @@ polling. Read new output with `fetch`, type with `apply`, end it with `abort`.
 Questions that only the user can answer reach the user by themselves.
 ";
 
-/// Asks whether to add the paragraph, unless that is wanted anyway, and adds it
-/// where it is not there yet.
+/// Offers to add the paragraph if it is missing. With `is_wanted` it is added
+/// without asking.
 pub(super) async fn offer(global: &Global, project: &Path, is_wanted: bool) -> anyhow::Result<()> {
     let file = project.join("AGENTS.md");
     let shown = file.display();
@@ -57,7 +57,7 @@ pub(super) async fn offer(global: &Global, project: &Path, is_wanted: bool) -> a
     Ok(())
 }
 
-/// The text with the paragraph at its end.
+/// Appends the paragraph to the text.
 fn with_paragraph(text: &str) -> String {
     let gap = match text {
         "" => "",

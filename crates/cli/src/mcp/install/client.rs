@@ -1,4 +1,4 @@
-//! The clients: where each keeps its servers, and how it writes one down.
+//! The clients: the location and format of each one's server list.
 //!
 //! Start at [`Client::setting`].
 
@@ -45,11 +45,11 @@ pub(crate) enum Scope {
     Project,
 }
 
-/// How a config is written.
+/// The format of a config.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConfigFormat {
     Json,
-    /// JSON that may hold comments and a comma too many.
+    /// JSON with comments and trailing commas.
     Jsonc,
     Toml,
 }
@@ -57,7 +57,7 @@ pub(super) enum ConfigFormat {
 /// The relevant facts about the machine and its user.
 pub(super) struct Around {
     pub(super) home: PathBuf,
-    /// Where programs keep their configs: `$XDG_CONFIG_HOME`.
+    /// The user's config directory: `$XDG_CONFIG_HOME`.
     pub(super) config: PathBuf,
     pub(super) project: PathBuf,
     /// `$CLAUDE_CONFIG_DIR`.
@@ -89,7 +89,7 @@ impl Around {
     }
 }
 
-/// A client's servers: the file that holds them, and how.
+/// The file and the format of a client's server list.
 pub(super) struct Setting {
     pub(super) scope: Scope,
     pub(super) file: PathBuf,
@@ -103,7 +103,7 @@ impl Setting {
     /// The client's config entry for the server.
     pub(super) fn entry(&self, windlass: &str) -> Map<String, Value> {
         let entry = match self.client {
-            // Its tools would otherwise be hidden behind a search.
+            // Otherwise its tools would be hidden behind a search.
             Client::Claude => {
                 json!({"type": "stdio", "command": windlass, "args": ["mcp"], "alwaysLoad": true})
             }
@@ -128,14 +128,14 @@ impl Setting {
 }
 
 impl Client {
-    /// As the command line calls it.
+    /// Its name on the command line.
     pub(super) fn name(self) -> String {
         let value = self.to_possible_value();
         let value = value.expect("no client is left out of the command line");
         value.get_name().to_owned()
     }
 
-    /// As its maker calls it.
+    /// Its product name.
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::Claude => "Claude Code",
@@ -152,7 +152,7 @@ impl Client {
         }
     }
 
-    /// Its config of this scope; `None` if the client knows no such scope.
+    /// Its config of this scope; `None` if the client does not have this scope.
     pub(super) fn setting(self, scope: Scope, around: &Around) -> Option<Setting> {
         let table = match self {
             Self::Claude
@@ -229,7 +229,7 @@ impl Client {
         })
     }
 
-    /// It is installed here, or has been used.
+    /// Whether it is installed here, or has been used.
     pub(super) fn is_here(self, around: &Around) -> bool {
         let Around { home, config, .. } = around;
         let (programs, folder): (&[&str], PathBuf) = match self {

@@ -15,7 +15,7 @@ const NO_JSON: &str = "it is no JSON that can be read";
 /// Keys that only the entry of a remote server has.
 const REMOTE: [&str; 3] = ["url", "httpUrl", "serverUrl"];
 
-/// `text` with the entry that starts `windlass`; unchanged if it has that
+/// Adds the entry that starts `windlass` to `text`; unchanged if it has that
 /// entry.
 pub(super) fn edited(text: &str, setting: &Setting, windlass: &str) -> anyhow::Result<String> {
     let entry = setting.entry(windlass);
@@ -31,7 +31,7 @@ pub(super) fn edited(text: &str, setting: &Setting, windlass: &str) -> anyhow::R
     }
 }
 
-/// `text` without the entry of Windlass; unchanged if it has none.
+/// Removes the entry of Windlass from `text`; unchanged if it has none.
 pub(super) fn removed(text: &str, setting: &Setting) -> anyhow::Result<String> {
     match setting.format {
         ConfigFormat::Toml => {
@@ -59,7 +59,7 @@ pub(super) fn removed(text: &str, setting: &Setting) -> anyhow::Result<String> {
     }
 }
 
-/// Whether the config names Windlass; one that cannot be read does not.
+/// Whether the config has an entry for Windlass; false if it cannot be parsed.
 pub(super) fn has_entry(text: &str, setting: &Setting) -> bool {
     match setting.format {
         ConfigFormat::Toml => {
@@ -77,7 +77,7 @@ pub(super) fn has_entry(text: &str, setting: &Setting) -> bool {
     }
 }
 
-/// JSON with comments, and nothing else that JSON has not.
+/// JSON with comments, but no other extensions.
 fn options() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
@@ -148,7 +148,7 @@ fn input(value: &Value) -> CstInputValue {
 fn edited_toml(text: &str, table: &str, entry: &Map<String, Value>) -> anyhow::Result<String> {
     let mut document: DocumentMut = text.parse().context("it is no TOML that can be read")?;
     let servers = document.entry(table).or_insert_with(|| {
-        // `[mcp_servers]` alone would say nothing.
+        // Omit an empty `[mcp_servers]` header.
         let mut servers = Table::new();
         servers.set_implicit(true);
         Item::Table(servers)
@@ -187,7 +187,7 @@ fn mend_toml(item: &mut dyn TableLike, entry: &Map<String, Value>) -> anyhow::Re
         };
         let mut value = toml_value(&value);
         if let Some(old) = item.get(key).and_then(Item::as_value) {
-            // A comment behind it stays.
+            // Keep a comment after it.
             *value.decor_mut() = old.decor().clone();
         }
         item.insert(key, Item::Value(value));
@@ -225,8 +225,8 @@ fn must_be_local(has: impl Fn(&str) -> bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The replacement for `known`; nothing if it can stay. Arguments after `mcp`
-/// belong to the person.
+/// The replacement for `known`; `None` if it is correct. Arguments after `mcp`
+/// are the user's and are kept.
 fn mended(known: Option<&Value>, wanted: &Value) -> Option<Value> {
     let (Some(Value::Array(known)), Value::Array(wanted_items)) = (known, wanted) else {
         return (known != Some(wanted)).then(|| wanted.clone());

@@ -17,7 +17,7 @@ pub(super) fn save(setting: &Setting, there: bool, text: &str) -> anyhow::Result
         let folder = file.parent().unwrap_or(file);
         fs::create_dir_all(folder)
             .with_context(|| format!("cannot make `{}`", folder.display()))?;
-        // Some clients keep keys in the same file.
+        // Some clients store keys in the same file.
         let mode = match setting.scope {
             Scope::User => 0o600,
             Scope::Project => 0o666,
@@ -25,7 +25,8 @@ pub(super) fn save(setting: &Setting, there: bool, text: &str) -> anyhow::Result
         replace(file, text, mode, true)?;
         return Ok(None);
     }
-    // Through links: many keep their configs in another folder.
+    // Follow symbolic links: many users keep their configs in another
+    // directory.
     let real = file
         .canonicalize()
         .with_context(|| format!("cannot find `{}`", file.display()))?;
@@ -35,7 +36,7 @@ pub(super) fn save(setting: &Setting, there: bool, text: &str) -> anyhow::Result
     Ok(Some(backup))
 }
 
-/// A copy beside the file, with the time in its name.
+/// Copies the file to a backup beside it, with the time in its name.
 fn backup(file: &Path) -> anyhow::Result<PathBuf> {
     let time = Utc::now().format("%Y%m%dT%H%M%SZ");
     let mut number = 1;
@@ -57,8 +58,8 @@ fn backup(file: &Path) -> anyhow::Result<PathBuf> {
     Ok(backup)
 }
 
-/// Writes a file beside it and gives it its name. `masked` leaves the rest of
-/// the mode to the user's umask.
+/// Writes a temporary file beside it and renames it. `masked` applies the
+/// user's umask to the mode.
 fn replace(file: &Path, text: &str, mode: u32, masked: bool) -> anyhow::Result<()> {
     let write = || {
         let folder = file.parent().unwrap_or(file);

@@ -12,24 +12,24 @@ use crate::query::show::Urgent;
 /// A request is shown to a person who is typing only after a pause of this
 /// length, so that no key of the message answers it.
 const PAUSE: Duration = Duration::from_millis(600);
-/// How asking something went.
+/// The outcome of a prompt.
 enum Came<T> {
     Answered(Option<T>),
-    /// Nobody waits for an answer any more.
+    /// No answer is needed any more.
     Elsewhere,
     Interrupted(oneshot::Sender<Choice>),
     Over,
 }
 
 impl TurnView {
-    /// Asks until it is answered, here or elsewhere, or the turn is over.
+    /// Asks until the request is answered, here or elsewhere, or the turn ends.
     pub(super) async fn ask(&mut self, open: OpenRequest) {
-        // What was said before it is shown before it.
+        // Show earlier events first.
         while let Some(show) = self.shows.ready() {
             Box::pin(self.take(show)).await;
         }
         self.pause(&open).await;
-        // Somebody elsewhere may have been first.
+        // Another client may have replied first.
         while open.is_open() {
             let began = Instant::now();
             let came = self.put(open.request(), open.closed()).await;
@@ -39,7 +39,7 @@ impl TurnView {
             match came {
                 Came::Answered(typed) => {
                     prompt::give(&open, typed);
-                    // What was edited badly is edited again.
+                    // An invalid edit is edited again.
                     if !open.is_open() {
                         return self.paint(&[]);
                     }
@@ -57,8 +57,7 @@ impl TurnView {
         }
     }
 
-    /// Waits until somebody who writes has paused. Keys until then are their
-    /// message's.
+    /// Waits until the user pauses typing. Keys until then go to their message.
     async fn pause(&mut self, open: &OpenRequest) {
         if self.seat.writing.is_none() {
             return;
@@ -79,7 +78,7 @@ impl TurnView {
         }
     }
 
-    /// Ctrl-C: what now?
+    /// Asks how to continue after Ctrl-C.
     pub(super) async fn interrupted(&mut self, mut reply: oneshot::Sender<Choice>) {
         if reply.is_closed() {
             return;
@@ -90,7 +89,7 @@ impl TurnView {
         self.paint(&[]);
     }
 
-    /// Gives the terminal to a prompt, and takes it back.
+    /// Lends the terminal to a prompt.
     async fn put<A: Askable>(
         &mut self,
         asking: &A,

@@ -1,4 +1,4 @@
-//! Prompts of a program's terminal, as they are told to the near side.
+//! Reports prompts of a program's terminal to the near side.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,13 +9,13 @@ use windlass_process::{ProgramTerminal, Prompt};
 
 use super::FarProgram;
 
-/// How often a terminal is looked at that tells nothing, at first and at most.
+/// The polling interval of a terminal at a prompt: initial and maximum.
 const LOOK: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(500));
-/// The longest list of readers that is told.
+/// The maximum number of readers in a report.
 const READERS: usize = 64;
 
 impl FarProgram {
-    /// Tells each prompt of the terminal once, with what may read there.
+    /// Reports each prompt of the terminal once, with the processes that may read its input.
     pub(super) async fn tell_prompts(self: Arc<Self>) {
         let mut changes = self.process.output().changes();
         let mut settling = self.settling.subscribe();
@@ -29,7 +29,7 @@ impl FarProgram {
             }
             let mut ordered = std::pin::pin!(ordered);
             let mut step = LOOK.0;
-            // While nothing happens it may come to wait for something else.
+            // The program may start to wait for something else without any output.
             loop {
                 if *settling.borrow() == 0
                     && let Some(status) = self.look()
@@ -45,19 +45,19 @@ impl FarProgram {
         }
     }
 
-    /// Whether the terminal takes lines and does not show them.
+    /// Whether the terminal is in line mode without echo.
     pub(super) fn hides_typing(&self) -> bool {
         let modes = self.process.terminal().map(ProgramTerminal::modes);
         modes.is_some_and(|modes| modes.canonical && !modes.echo)
     }
 
-    /// Tells the modes of the terminal, if they are others than those that were told last.
+    /// Reports the modes of the terminal, if they have changed since the last report.
     pub(super) fn tell_modes(&self) {
         let Some(modes) = self.process.terminal().map(ProgramTerminal::modes) else {
             return;
         };
         let told = self.told.lock().as_ref().map(|it| (it.canonical, it.echo));
-        // Those of a new terminal are known.
+        // The near side knows the initial modes of a terminal.
         if told.unwrap_or((true, true)) != (modes.canonical, modes.echo) {
             self.tell_status(ProgramStatus {
                 offset: self.process.output().position(),
@@ -70,7 +70,7 @@ impl FarProgram {
         }
     }
 
-    /// Tells a status, unless it was told last.
+    /// Reports a status, unless it equals the last reported one.
     pub(super) fn tell_status(&self, status: ProgramStatus) {
         let mut told = self.told.lock();
         if told.as_ref() == Some(&status) {
@@ -83,7 +83,7 @@ impl FarProgram {
         });
     }
 
-    /// The state of the terminal, if the program is at a prompt and nothing has happened meanwhile.
+    /// The state of the terminal, if the program is at a prompt and nothing changed during the check.
     pub(super) fn look(&self) -> Option<ProgramStatus> {
         let terminal = self.process.terminal()?;
         let orders = self.orders.load(Ordering::Acquire);

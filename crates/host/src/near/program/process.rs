@@ -1,4 +1,4 @@
-//! The program as a process: questions are answered from the last news, and orders go to the far side.
+//! Implements a process: queries are answered from the last events, and orders go to the far side.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use windlass_sandbox::{LimitKind, ResourceLimits};
 
 use super::{NearProgram, OwnedKept, Settling};
 
-/// How much input waits to be confirmed.
+/// The maximum number of unconfirmed bytes of input.
 const INPUT_LIMIT: usize = 1024 * 1024;
 
 impl RemoteProcess for NearProgram {
@@ -167,7 +167,7 @@ impl RemoteProcess for NearProgram {
             let receipt = self
                 .wait_until(|state| state.receipt.clone().filter(|_| state.exit.is_some()))
                 .await;
-            // Nothing of it runs any more.
+            // Its whole process tree has ended.
             self.state.lock().remaining = 0;
             receipt
         })
@@ -191,7 +191,7 @@ impl RemoteProcess for NearProgram {
             }
             let settled = self.wait_until(|state| {
                 let at = state.settles.get(&id).and_then(|settling| settling.at);
-                // An exit that is on its way is waited for: its reply is not of a program that runs.
+                // Wait for an exit that is on its way: the reply must not describe a running program.
                 let is_settled =
                     state.exiting.is_none() && at.is_some_and(|at| at <= state.received);
                 (state.exit.is_some() || is_settled).then_some(())

@@ -1,4 +1,4 @@
-//! A program that an earlier runtime has kept: its output comes again, and then it is this runtime's.
+//! Replays the output of a program that an earlier runtime kept; then this runtime owns it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use windlass_process::{RemoteAdoption, RemoteCapture, TerminalSize};
 use super::state::{ProgramState, ReplayedOutput};
 use super::{Link, NearProgram, OwnedKept};
 
-/// The time between `SIGTERM` and `SIGKILL` for a program that was taken over, when it is dropped.
+/// The grace period of an adopted program that is dropped.
 const ADOPTED_GRACE: Duration = Duration::from_secs(2);
-/// No lease of a kept program is longer. That of one that was taken over is the far side's to know.
+/// An upper bound on the lease of a kept program. Only the far side knows that of an adopted one.
 const LONGEST_LEASE: Duration = Duration::from_hours(24);
 
 impl NearProgram {
-    /// A program that an earlier runtime has kept.
+    /// A program that an earlier runtime kept.
     pub(in crate::near) fn adopted(
         link: &Arc<Link>,
         adoption: RemoteAdoption,
@@ -49,7 +49,7 @@ impl NearProgram {
         })
     }
 
-    /// A program of an earlier runtime is there: it is this one's once its output has come again.
+    /// Handles the resumption of an earlier runtime's program. It is adopted once its output has been replayed.
     pub(super) fn take_up(&self, orders: u64, offset: u64, terminal: Option<(u16, u16)>) {
         let mut state = self.state.lock();
         let Some(again) = &mut state.again else {
@@ -66,7 +66,7 @@ impl NearProgram {
         self.rebuild_if_complete();
     }
 
-    /// Ends the replay, once all of it is there.
+    /// Ends the replay, once it is complete.
     pub(super) fn rebuild_if_complete(&self) {
         let again = {
             let mut state = self.state.lock();

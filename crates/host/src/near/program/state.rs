@@ -9,23 +9,23 @@ use windlass_sandbox::{LimitKind, ResourceLimits};
 
 use super::{NotStarted, WINDOW};
 
-/// The state of a program as far as the near side knows it.
+/// The state of a program, as known to the near side.
 pub(super) struct ProgramState {
     pub(super) pid: u32,
-    /// Whether it runs, or why it was not started; `None` until the far side has said.
+    /// Whether it runs, or why it did not start; `None` until the far side has replied.
     pub(super) started: Option<Result<(), NotStarted>>,
-    /// How many bytes of its output have come.
+    /// The number of bytes of output received.
     pub(super) received: u64,
     /// The offset up to which the far side may send.
     pub(super) credit: u64,
     /// The number of the last order.
     pub(super) last_order: u64,
-    /// There is a new link, and the far side has not yet said that the program goes on over it. What is asked of the
-    /// program waits until then, so that nothing overtakes what was asked while there was no link.
+    /// There is a new link, and the far side has not yet resumed the program. Requests wait until then, so that they do
+    /// not overtake requests made while there was no link.
     pub(super) is_resuming: bool,
-    /// The number of the last order to type something.
+    /// The number of the last write order.
     pub(super) last_write: u64,
-    /// The number of the last such order that the terminal has shown.
+    /// The number of the last write order that the terminal has echoed.
     pub(super) shown_write: u64,
     /// Orders that the far side has not confirmed.
     pub(super) unconfirmed: VecDeque<(u64, HolderOrder)>,
@@ -33,9 +33,9 @@ pub(super) struct ProgramState {
     pub(super) status: Option<ProgramStatus>,
     pub(super) size: TerminalSize,
     pub(super) settles: HashMap<u64, Settling>,
-    /// It is being ended, with this grace.
+    /// The grace period, if it is being ended.
     pub(super) ending: Option<Duration>,
-    /// Its exit, which counts once all output up to its offset is here.
+    /// Its exit, which takes effect once all output up to its offset has arrived.
     pub(super) exiting: Option<(u64, Exit)>,
     pub(super) exit: Option<Exit>,
     pub(super) remaining: usize,
@@ -46,20 +46,20 @@ pub(super) struct ProgramState {
     pub(super) allowed: Option<String>,
     pub(super) unprotected: Vec<String>,
     pub(super) denied: Vec<String>,
-    /// It was left for another runtime.
+    /// Whether it was left for another runtime.
     pub(super) left: bool,
-    /// Its output is being sent again.
+    /// The replay of its output, if one is in progress.
     pub(super) again: Option<ReplayedOutput>,
 }
 
-/// Output of a program that was taken over, which comes again.
+/// The replay of an adopted program's output.
 pub(super) struct ReplayedOutput {
-    /// The length of the output when the program was taken over, once that is known.
+    /// The length of the output when the program was adopted, once known.
     pub(super) until: Option<u64>,
     pub(super) rebuild: Option<Rebuild>,
 }
 
-/// Somebody waits for the program to settle.
+/// A pending settle request.
 pub(super) struct Settling {
     pub(super) deadline: Instant,
     /// The offset in the output at which it settled.
