@@ -13,17 +13,16 @@ pub struct InputReader {
     pub names: Vec<String>,
     /// Its arguments.
     pub args: Vec<String>,
-    /// It reads input typed now: it is in the terminal's foreground, on a
-    /// nested terminal, or there is no terminal. Others read input once they
-    /// get the terminal back.
+    /// Whether it reads input typed now: it is in the terminal's foreground, on a nested terminal, or there is no
+    /// terminal. Others read input once they get the terminal back.
     pub is_foreground: bool,
 }
 
-/// A process that was looked at, for its children.
+/// A process that was inspected before its children.
 #[cfg(target_os = "linux")]
 struct SeenProcess {
     is_foreground: bool,
-    /// It is on a terminal within the terminal.
+    /// Whether it is on a nested terminal.
     is_within: bool,
     session: i32,
 }
@@ -49,7 +48,7 @@ pub(crate) fn listeners(shared: &ProcessShared) -> Option<Vec<InputReader>> {
         if !member.alive() {
             continue;
         }
-        // `sudo`, `script` and the like run their program on a terminal of its own.
+        // `sudo`, `script` and others run their program on a nested terminal.
         let is_within = seen.get(&member.parent).is_some_and(|parent| {
             parent.is_within || parent.is_foreground && parent.session != member.session
         });

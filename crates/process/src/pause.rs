@@ -49,7 +49,7 @@ impl Pause {
             it_value: value,
         };
         timerfd_settime(timer.get_ref(), TimerfdTimerFlags::empty(), &spec)?;
-        // What an earlier wait that was given up has left counts for nothing.
+        // Ignore the expiry of an earlier, cancelled wait.
         loop {
             let mut guard = timer.readable().await?;
             match rustix::io::read(guard.get_inner(), &mut [0; 8]) {

@@ -18,7 +18,7 @@ pub(crate) struct Ours {
     pub(crate) stdin: Option<Arc<OwnedFd>>,
     pub(crate) stdout: Option<Arc<OwnedFd>>,
     pub(crate) stderr: Option<Arc<OwnedFd>>,
-    /// If there is one, `stdin` and `stdout` are its master. One that is beside pipes has a `stderr` too.
+    /// Its terminal, if any. `stdin` and `stdout` are then its master. A terminal beside pipes has a `stderr` too.
     pub(crate) terminal: Option<OpenedTerminal>,
     /// The caller's ends of stdin and stdout.
     pub(crate) handed_over: Option<HandedOver>,
@@ -32,15 +32,15 @@ pub(crate) struct HandedOver {
 
 /// The program's ends.
 pub(crate) enum Theirs {
-    /// In the order stdin, stdout, stderr, those that there are.
+    /// The existing ones of stdin, stdout and stderr, in this order.
     Pipes(Vec<OwnedFd>),
     /// The path of a terminal.
     Terminal(CString),
-    /// Pipes, and the path of a terminal that is none of the streams.
+    /// Pipes, and the path of a terminal beside them.
     Beside(Vec<OwnedFd>, CString),
 }
 
-/// Makes the streams that a command asks for; a terminal in the folder of `terminals` if there is one.
+/// Creates the streams of a command; a terminal is created in the directory `terminals`, if given.
 pub(crate) fn open(
     command: &Command,
     terminals: Option<BorrowedFd<'_>>,
@@ -66,7 +66,7 @@ pub(crate) fn open(
     Ok((ours, Theirs::Pipes(theirs)))
 }
 
-/// Makes the pipes of a command and gives the program's ends.
+/// Creates the pipes of a command and returns the program's ends.
 fn pipes(command: &Command, ours: &mut Ours) -> io::Result<Vec<OwnedFd>> {
     let mut theirs = Vec::with_capacity(3);
     if command.stdin == Stdin::Pipe {

@@ -75,7 +75,7 @@ impl ChildMonitor {
     }
 }
 
-/// Starts `command`, whose file is `path`, with `theirs` as its streams.
+/// Starts `command`, whose executable is `path`, with `theirs` as its streams.
 pub(crate) fn start(
     command: &Command,
     path: &Path,
@@ -161,8 +161,8 @@ fn spawn(
     }
 }
 
-/// Starts a program that leads a session of its own. A launcher that holds trees may be at work in this process as well,
-/// and must not take it for an orphan.
+/// Starts a program that leads its own session. If a launcher in this process holds trees, it must not mistake the
+/// program for an orphan.
 fn spawn_session(builder: &mut tokio::process::Command) -> io::Result<Child> {
     #[cfg(target_os = "linux")]
     let mut sessions = crate::linux::OWN_SESSIONS.lock();
@@ -176,13 +176,13 @@ fn spawn_session(builder: &mut tokio::process::Command) -> io::Result<Child> {
     Ok(child)
 }
 
-/// A session of its own, without a terminal.
+/// Creates a session without a terminal.
 #[expect(
     unsafe_code,
     reason = "the standard library cannot make a session, so that a call is made after a fork"
 )]
 fn lead_session(builder: &mut tokio::process::Command) {
-    // SAFETY: it is a bare system call, which may be made between fork and exec.
+    // SAFETY: it is a bare system call, which is allowed between fork and exec.
     unsafe {
         builder.pre_exec(|| {
             rustix::process::setsid()?;
@@ -191,7 +191,7 @@ fn lead_session(builder: &mut tokio::process::Command) {
     }
 }
 
-/// A session of its own, whose terminal is none of its streams.
+/// Creates a session with a terminal that is not one of its streams.
 #[expect(
     unsafe_code,
     reason = "the standard library cannot make a session, so that two calls are made after a fork"
@@ -200,7 +200,7 @@ fn lead_session_on(builder: &mut tokio::process::Command, path: &CStr) -> io::Re
     use rustix::fs::{Mode, OFlags};
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
     let terminal = rustix::fs::open(path, flags, Mode::empty())?;
-    // SAFETY: both are bare system calls, which may be made between fork and exec.
+    // SAFETY: both are bare system calls, which are allowed between fork and exec.
     unsafe {
         builder.pre_exec(move || {
             rustix::process::setsid()?;
@@ -251,7 +251,7 @@ fn with_usual_signals(builder: &mut tokio::process::Command) {
         libc::SIGTTIN,
         libc::SIGTTOU,
     ];
-    // SAFETY: `signal` may be called between fork and exec, and sets no handler.
+    // SAFETY: `signal` is allowed between fork and exec, and sets no handler.
     unsafe {
         builder.pre_exec(|| {
             for number in USUAL {
@@ -262,7 +262,7 @@ fn with_usual_signals(builder: &mut tokio::process::Command) {
     }
 }
 
-/// A session of its own on the terminal, whose leader also leads a group.
+/// Creates a session on the terminal. Its leader also leads a process group.
 #[expect(
     unsafe_code,
     reason = "the standard library cannot make a session, so that two calls are made after a fork"
@@ -275,7 +275,7 @@ fn on_terminal(builder: &mut tokio::process::Command, path: &CStr) -> io::Result
         .stdin(terminal.try_clone()?)
         .stdout(terminal.try_clone()?)
         .stderr(terminal);
-    // SAFETY: both are bare system calls, which may be made between fork and exec.
+    // SAFETY: both are bare system calls, which are allowed between fork and exec.
     unsafe {
         builder.pre_exec(|| {
             rustix::process::setsid()?;
@@ -339,7 +339,7 @@ impl ChildSupervisor {
     }
 
     fn signal(&self, number: i32) {
-        // Until its status is fetched, the program's id, and so its group's, cannot belong to anybody else.
+        // Until its status is fetched, the program's pid, and so its group id, cannot be reused.
         if !self.exited
             && let Some(signal) = Signal::from_named_raw(number)
         {
@@ -401,8 +401,7 @@ impl ChildSupervisor {
 fn members(group: Pid, _: bool) -> Vec<Survivor> {
     let group = group.as_raw_nonzero().get();
     let everyone = crate::linux::everyone();
-    // In a container whose session was begun outside of it there is no number for ours: `/proc` then says 0, and so it
-    // does for all that are in it.
+    // In a container whose session was created outside, our session has no id: `/proc` shows 0 for all its processes.
     let own = i32::try_from(std::process::id()).ok();
     let own = everyone.iter().find(|it| Some(it.pid) == own);
     let own = own.map(|it| it.session);

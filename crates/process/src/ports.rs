@@ -7,7 +7,7 @@ pub fn is_port_open(pid: u32, port: u16) -> bool {
     files.any(|name| listens(&format!("/proc/{pid}/net/{name}"), port))
 }
 
-/// Whether a table of sockets has one that listens on a port.
+/// Whether a socket table has a listener on a port.
 fn listens(file: &str, port: u16) -> bool {
     const LISTENS: &str = "0A";
     let text = std::fs::read_to_string(file).unwrap_or_default();

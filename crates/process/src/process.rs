@@ -56,7 +56,7 @@ pub(crate) struct ProcessShared {
     pub(crate) launched: Instant,
     pub(crate) started: Instant,
     pub(crate) output: Output,
-    /// The output outlives the process: others may write to it later.
+    /// Whether the output outlives the process: others may write to it later.
     pub(crate) lasting_output: bool,
     /// Its stderr, if separate.
     pub(crate) errors: Option<Output>,
@@ -73,13 +73,13 @@ pub(crate) struct ProcessShared {
     /// Keeps the sandbox alive while the program may run.
     #[cfg(target_os = "linux")]
     pub(crate) sandbox: Option<Arc<crate::linux::Prepared>>,
-    /// The rules and limits that it was started with.
+    /// Its rules and limits.
     pub(crate) confined: Confined,
-    /// The driver must stop reading: another process continues.
+    /// Whether the driver must stop reading because another process continues.
     pub(crate) left: AtomicBool,
     /// Reading pauses when the output has this many bytes.
     pub(crate) read_limit: AtomicU64,
-    /// Asks the driver to read what is there.
+    /// Requests to the driver to read all available output.
     pub(crate) drains: mpsc::UnboundedSender<oneshot::Sender<()>>,
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct Confined {
     pub(crate) cwd: Option<PathBuf>,
 }
 
-/// A program that is kept beyond this process.
+/// The output of a kept program.
 #[cfg(target_os = "linux")]
 pub(crate) struct KeptOutput {
     pub(crate) retained: Arc<crate::linux::Retained>,
@@ -110,7 +110,7 @@ impl ProcessShared {
     /// Waits until everything written so far is in the output.
     pub(crate) async fn drained(&self) {
         let (reply, drained) = oneshot::channel();
-        // There is nothing to read if there is no driver any more.
+        // Without a driver there is nothing to read.
         if self.drains.send(reply).is_ok() {
             let _ = drained.await;
         }
@@ -122,7 +122,7 @@ impl ProcessShared {
         limit != u64::MAX && self.output.position() >= limit
     }
 
-    /// Nothing more will be written.
+    /// Marks the output as complete.
     pub(crate) fn finish_output(&self) {
         if self.lasting_output {
             self.output.end_run();
@@ -142,7 +142,7 @@ pub(crate) struct ProcessState {
     pub(crate) receipt: Option<Receipt>,
     /// The limit that the tree has exceeded.
     pub(crate) exceeded: Option<LimitKind>,
-    /// Nothing of the tree is left.
+    /// Whether the tree is empty.
     pub(crate) gone: bool,
 }
 
@@ -211,12 +211,12 @@ impl Process {
     pub fn read_until(&self, offset: u64) {
         if let Side::Local(shared) = self.side() {
             shared.read_limit.store(offset, Ordering::Release);
-            // Whoever waits for a drain wakes the driver; nobody waits for this one.
+            // The request only wakes the driver; its reply is not awaited.
             let _ = shared.drains.send(oneshot::channel().0);
         }
     }
 
-    /// The program's process id. It may belong to another process once the program has exited.
+    /// The program's process id. It may be reused once the program has exited.
     pub fn pid(&self) -> u32 {
         let shared = match self.side() {
             Side::Local(shared) => shared,
@@ -327,7 +327,7 @@ impl Process {
         shared.state.borrow().exceeded
     }
 
-    /// The limits that it was started with.
+    /// Its limits.
     pub fn limits(&self) -> ResourceLimits {
         let shared = match self.side() {
             Side::Local(shared) => shared,
@@ -336,7 +336,7 @@ impl Process {
         shared.confined.limits
     }
 
-    /// The sandbox that it was started in, on this machine.
+    /// Its sandbox on this machine.
     pub fn confinement(&self) -> Option<&Arc<Confinement>> {
         match self.side() {
             Side::Local(shared) => shared.confined.confinement.as_ref(),
@@ -355,9 +355,8 @@ impl Process {
         }
     }
 
-    /// The denials of its sandbox, a phrase each, inferred from its output.
-    /// Only for a failed program: the output of a successful one may quote
-    /// anything.
+    /// The denials of its sandbox, one phrase each, inferred from its output. Only for a failed program: the output of
+    /// a successful one may quote anything.
     pub fn denied(&self) -> Vec<String> {
         match self.side() {
             Side::Local(_) => self.denials().iter().map(ToString::to_string).collect(),
@@ -390,7 +389,7 @@ impl Process {
         shared.confined.cwd.as_deref()
     }
 
-    /// The parts of its confinement that this system does not enforce, a phrase each.
+    /// The parts of its confinement that this system does not enforce, one phrase each.
     pub fn unprotected(&self) -> Vec<String> {
         let shared = match self.side() {
             Side::Local(shared) => shared,
@@ -425,7 +424,7 @@ impl Process {
         tree::usage(shared)
     }
 
-    /// Sends a signal to the program's process group; on a terminal to the group in its foreground.
+    /// Sends a signal to the program's process group, or to the foreground group of its terminal.
     pub fn signal(&self, signal: Signal) -> Result<(), SignalError> {
         let shared = match self.side() {
             Side::Local(shared) => shared,
@@ -605,7 +604,7 @@ impl Process {
     }
 }
 
-/// The grace of a remote program that is left.
+/// The grace period of a remote program that is released.
 const LEFT_GRACE: Duration = Duration::from_secs(2);
 
 async fn remote_exit(remote: &dyn RemoteProcess) -> Exit {

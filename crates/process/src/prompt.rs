@@ -108,7 +108,7 @@ async fn look_until(
             }
             _ = changes.changed() => {}
         }
-        // It wrote something, and may be about to wait. One that writes all the time is not looked at all the time.
+        // It wrote something, and may be about to wait. A program that writes continuously is examined less often.
         step = LOOK.0;
         let wait = (least + busy).saturating_sub(now.elapsed());
         tokio::select! {
@@ -150,11 +150,11 @@ pub(crate) fn prompt(terminal: &Terminal) -> Option<Prompt> {
     let modes = terminal.modes();
     let prompt = match (modes.canonical, modes.echo) {
         (true, false) => Prompt::Secret,
-        // Nothing says that one whom we cannot see waits for a line, and not for something else.
+        // A process that is not visible may wait for something other than a line.
         (true, true) if waits == Waits::Unseen => return None,
         _ => Prompt::Input,
     };
-    // The order matters: what it wrote before it was seen blocked has been read by now, or there is more to read.
+    // The order matters: output written before it was seen blocked has been read by now, or there is more to read.
     (terminal.all_read() && is_last(terminal, typed)).then_some(prompt)
 }
 
@@ -170,10 +170,10 @@ fn answered(terminal: &Terminal) -> Quiescence {
     };
     match reader {
         None => Quiescence::No,
-        // He waits for a moment only: for an answer of the terminal, or for the rest of a key. What comes then tells.
+        // It waits only briefly: for a reply of the terminal, or for the rest of a key. Its next wait decides.
         Some(_) if !terminal.waits_in_turns(&brief) => Quiescence::No,
-        // Somebody slept before the last input came and still does: it is not that input that he answers. One who has
-        // run since may be about to.
+        // A process that has slept since before the last input is not handling that input. One that has run since may
+        // be.
         Some(_) if !terminal.slept_through(&naps) => Quiescence::No,
         Some(Waits::Terminal) => Quiescence::Yes,
         Some(Waits::AmongOthers | Waits::Unseen) => Quiescence::IfQuiet,
@@ -184,7 +184,8 @@ fn answered(terminal: &Terminal) -> Quiescence {
 /// unread input.
 #[cfg(target_os = "linux")]
 fn look(terminal: &Terminal) -> Option<Foreground> {
-    // The order matters: who is blocked after there was no input left has read all of it, or had no reason to.
+    // The order matters: a process that is blocked after all input was consumed has read all of it, or had no reason
+    // to.
     if terminal.input.is_queued() || terminal.has_input()? {
         return None;
     }
@@ -223,7 +224,7 @@ pub(crate) fn signal(terminal: &Terminal, signal: Signal) -> bool {
     let Some(signal) = rustix::process::Signal::from_named_raw(signal.number()) else {
         return false;
     };
-    // An empty group's number may be a stranger's.
+    // The id of an empty group may have been reused.
     #[cfg(target_os = "linux")]
     if !crate::linux::is_theirs(group, terminal.keeper) {
         return false;

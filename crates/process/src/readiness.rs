@@ -1,4 +1,4 @@
-//! Registering descriptors with the executor, to be woken when they are ready.
+//! Registers descriptors with the executor, to be woken when they are ready.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -17,7 +17,7 @@ pub(crate) type Registered = AsyncFd<Arc<OwnedFd>>;
     reason = "the executor must be promised that the descriptor stays what it is"
 )]
 pub(crate) fn register(fd: Arc<OwnedFd>, interest: Interest) -> io::Result<Registered> {
-    // SAFETY: an owned descriptor is open, and stays open and the same as long as somebody has the `Arc`; the
-    // registration has it.
+    // SAFETY: an owned descriptor stays open and unchanged as long as the `Arc` lives, and the registration has a
+    // clone.
     Ok(unsafe { AsyncFd::register_with_interest(fd, interest) }?)
 }

@@ -25,7 +25,7 @@ use crate::{
 /// A future of a remote program.
 pub type RemoteFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A machine that programs are started on.
+/// A machine that starts programs.
 pub trait RemoteHost: Send + Sync {
     /// The host's name, for messages.
     fn name(&self) -> &str;
@@ -36,19 +36,19 @@ pub trait RemoteHost: Send + Sync {
     /// Whether a kept program runs on this host, or on one of its machines.
     fn has_place(&self, place: &RemotePlace) -> bool;
 
-    /// Takes over a program that an earlier process has kept there.
+    /// Adopts a program that an earlier process kept there.
     fn adopt(&self, adoption: RemoteAdoption) -> RemoteFuture<'_, Result<Process, TakeOverError>>;
 }
 
-/// A kept program on a [`RemoteHost`] to take over.
+/// A kept program on a [`RemoteHost`] to adopt.
 pub struct RemoteAdoption {
     /// Its address.
     pub key: HeldKey,
-    /// The output for all that it has written and will write.
+    /// Receives all its output, past and future.
     pub output: Output,
     /// Receives later terminal output.
     pub tap: Option<RemoteTap>,
-    /// Called once the output is as it was when the program was taken over.
+    /// Called once the output is as it was when the program was adopted.
     pub rebuild: Option<Rebuild>,
     pub limits: ResourceLimits,
     pub sandbox: Option<UnresolvedSandbox>,
@@ -61,49 +61,50 @@ pub type ReadNoter = Box<dyn Fn(u64) + Send + Sync>;
 #[derive(Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct RemoteStart {
-    /// The program, by name or path of the far side.
+    /// The program, by its name or path on the far side.
     pub program: OsString,
-    /// The program is this user's shell: the far side takes its own user's.
+    /// Whether the program is the user's shell: the far side uses that of its
+    /// own user.
     pub is_user_shell: bool,
     /// Its arguments.
     pub args: Vec<OsString>,
-    /// Edits of the environment of the far side. `None` removes.
+    /// Changes to the environment of the far side. `None` removes a variable.
     pub env: Vec<(OsString, Option<OsString>)>,
-    /// The environment is empty, edits aside.
+    /// Whether the environment is empty apart from `env`.
     pub env_clear: bool,
-    /// The working directory, as the caller knows it.
+    /// The working directory, as a path of the caller.
     pub cwd: Option<PathBuf>,
-    /// It has a pipe as its input.
+    /// Whether its input is a pipe.
     pub has_input: bool,
     /// Its output streams.
     pub capture: RemoteCapture,
-    /// The size of its terminal, if its streams are one.
+    /// The size of its terminal, if its streams are a terminal.
     pub terminal: Option<TerminalSize>,
     /// The time between `SIGTERM` and `SIGKILL` when its [`Process`] is dropped.
     pub grace: Duration,
     pub limits: ResourceLimits,
-    /// Its sandbox, which the far side resolves with its own folders.
+    /// Its sandbox. The far side resolves it against its own directories.
     pub sandbox: Option<UnresolvedSandbox>,
-    /// It is kept beyond this process.
+    /// Options for keeping it beyond this process, if it is kept.
     pub keep: Option<KeepOptions>,
-    /// The output that takes what it writes.
+    /// Receives its output.
     pub output: Output,
-    /// The output outlives the program.
+    /// Whether the output outlives the program.
     pub lasting_output: bool,
-    /// The output that takes what it writes to stderr, where that is kept apart.
+    /// Receives its stderr, if separate.
     pub errors: Option<Output>,
-    /// Sees what is written to its terminal.
+    /// Receives its terminal output.
     pub tap: Option<RemoteTap>,
 }
 
-/// The pipes that take what a remote program writes.
+/// The output pipes of a remote program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemoteCapture {
     /// One for stdout and one for stderr.
     Separate,
     /// One for both.
     Merged,
-    /// Nothing is read.
+    /// Output is not captured.
     Nothing,
 }
 
@@ -113,7 +114,7 @@ pub enum RemoteCapture {
 pub struct RemoteTap(pub(crate) Tap);
 
 impl RemoteTap {
-    /// Shows it the next bytes.
+    /// Passes the next bytes to it.
     pub fn see(&self, bytes: &[u8]) {
         drop(self.0.see(bytes));
     }
@@ -202,7 +203,7 @@ pub trait RemoteProcess: Send + Sync {
     fn unprotected(&self) -> Vec<String>;
 }
 
-/// A host that does not answer now.
+/// A host that does not respond now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreachableHost {
     pub host: String,

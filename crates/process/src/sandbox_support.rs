@@ -5,17 +5,17 @@
 pub struct SandboxSupport {
     /// The version of Landlock; `None` without it.
     pub landlock: Option<u32>,
-    /// System calls can be filtered.
+    /// Whether system calls can be filtered.
     pub seccomp: bool,
-    /// Programs can have private mounts: `/tmp`, holes in writable folders,
-    /// hidden sockets. The text explains the lack.
+    /// Whether programs can have private mounts: `/tmp`, holes in writable
+    /// directories, hidden sockets. The error explains why not.
     pub mounts: Result<(), Box<str>>,
-    /// Programs can have a network of their own.
+    /// Whether programs can have their own network.
     pub network: Result<(), Box<str>>,
-    /// Those namespaces belong to a user namespace, so that no privileges are
-    /// needed.
+    /// Whether those namespaces belong to a user namespace, so that no
+    /// privileges are needed.
     pub user_namespaces: bool,
-    /// Limits are enforced by the kernel: cgroup v2 groups can be created.
+    /// Whether the kernel enforces limits: cgroup v2 groups can be created.
     pub control_groups: bool,
 }
 
@@ -35,7 +35,7 @@ impl Default for SandboxSupport {
 }
 
 impl SandboxSupport {
-    /// All enforced parts and their mechanisms, a line each; then all parts
+    /// All enforced parts and their mechanisms, one line each; then all parts
     /// that are not enforced.
     pub fn lines(&self) -> Vec<(bool, String)> {
         let landlock = self.landlock.unwrap_or(0);

@@ -30,14 +30,14 @@ pub fn withdraw_variables(is_secret: impl Fn(&OsStr) -> bool) -> bool {
     true
 }
 
-/// The value of a variable that [`withdraw_variables`] has taken out.
+/// The value of a variable that [`withdraw_variables`] removed.
 pub fn withdrawn_variable(name: &str) -> Option<&'static OsStr> {
     let variables = withdrawn_variables().iter();
     let mut values = variables.filter(|(known, _)| known == name);
     values.next().map(|(_, value)| value.as_os_str())
 }
 
-/// All variables that [`withdraw_variables`] has taken out.
+/// All variables that [`withdraw_variables`] removed.
 pub fn withdrawn_variables() -> &'static [(OsString, OsString)] {
     WITHDRAWN.get().map_or(&[], Vec::as_slice)
 }
@@ -62,9 +62,8 @@ fn remove(name: &OsStr) {
     let Ok(text) = std::ffi::CString::new(name.as_bytes()) else {
         return;
     };
-    // SAFETY: the caller has found that there is no other thread, so nobody reads the environment meanwhile. `getenv`
-    // gives the place of a C string that is the process's own and writable; what is written stays within it and keeps
-    // its end.
+    // SAFETY: the caller has checked that there is no other thread, so nobody reads the environment meanwhile. `getenv`
+    // returns a pointer to a writable C string of this process; writes stay within it and keep its terminator.
     unsafe {
         let value = libc::getenv(text.as_ptr());
         if !value.is_null() {

@@ -17,7 +17,7 @@ pub(crate) const QUIET: Duration = Duration::from_millis(20);
 /// initial and maximum.
 const LOOK: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(20));
 
-/// Waits until the process has exited or settled, or `max` is over.
+/// Waits until the process has exited or settled, at most for `max`.
 pub(crate) async fn settle(shared: &ProcessShared, max: Duration) {
     let deadline = Instant::now() + max;
     let mut state = shared.state.subscribe();

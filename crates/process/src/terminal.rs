@@ -57,10 +57,9 @@ impl TerminalSize {
 /// The terminal's input modes, as set by the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Modes {
-    /// The program reads whole lines; otherwise single keys, as editors and
-    /// shells do.
+    /// Whether the program reads whole lines; otherwise single keys, as editors and shells do.
     pub canonical: bool,
-    /// The terminal echoes typed text.
+    /// Whether the terminal echoes typed text.
     pub echo: bool,
 }
 
@@ -112,7 +111,7 @@ pub enum ProgramTerminal<'a> {
 pub struct LocalTerminal<'a>(pub(crate) &'a Terminal);
 
 impl ProgramTerminal<'_> {
-    /// Changes its size; the programs in its foreground are told by the system (`SIGWINCH`).
+    /// Changes its size. The system notifies the foreground programs (`SIGWINCH`).
     pub fn resize(self, size: TerminalSize) -> io::Result<()> {
         match self {
             Self::Local(terminal) => terminal.0.resize(size),
@@ -123,7 +122,7 @@ impl ProgramTerminal<'_> {
         }
     }
 
-    /// Its size now; a program may have changed it.
+    /// Its current size; a program may have changed it.
     pub fn size(self) -> TerminalSize {
         match self {
             Self::Local(terminal) => terminal.0.size(),
@@ -168,20 +167,20 @@ pub(crate) struct Terminal {
     /// The program's side, until the program has exited. Used to detect unread
     /// input.
     slave: Mutex<Option<OwnedFd>>,
-    /// The device, as descriptors of programs name it.
+    /// The device number, as in descriptors of programs.
     #[cfg(target_os = "linux")]
     device: u64,
-    /// The processes that slept for a limited time when it was last settled.
+    /// The processes that were in a timed sleep when it last settled.
     #[cfg(target_os = "linux")]
     naps: Mutex<crate::linux::Runs>,
     /// The processes that waited briefly since the last input.
     #[cfg(target_os = "linux")]
     brief: Mutex<BriefWaits>,
     pub(crate) input: Arc<Input>,
-    /// Locked while bytes that were read are not pushed yet.
+    /// Locked from a read until its bytes are pushed.
     reading: Mutex<()>,
     tap: Option<Tap>,
-    /// The process whose descendants are on the terminal: a shim, or the program itself.
+    /// The common ancestor of the terminal's processes: a shim, or the program itself.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "for `/proc`"))]
     pub(crate) keeper: Keeper,
 }
@@ -189,10 +188,10 @@ pub(crate) struct Terminal {
 /// The common ancestor or session of the programs of a terminal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Keeper {
-    /// They all descend from this process.
+    /// All descend from this process.
     #[cfg(target_os = "linux")]
     Shim(i32),
-    /// They all are of this session.
+    /// All are in this session.
     Session(#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "for `/proc`"))] i32),
 }
 
@@ -245,7 +244,7 @@ impl Terminal {
         }
     }
 
-    /// The process group that signals of the terminal go to.
+    /// The process group that receives the terminal's signals.
     pub(crate) fn foreground(&self) -> Option<rustix::process::Pid> {
         self.with_master(|master| Ok(tcgetpgrp(master)?)).ok()
     }
@@ -274,7 +273,7 @@ impl Terminal {
         }
     }
 
-    /// The terminal as system calls name it, and the time limit of its reads.
+    /// The terminal as identified by system calls, and the time limit of its reads.
     #[cfg(target_os = "linux")]
     pub(crate) fn device(&self) -> Device {
         let attributes = self.with_master(|master| Ok(tcgetattr(master)?));
@@ -320,7 +319,7 @@ impl Terminal {
             .is_ok_and(|more| !more)
     }
 
-    /// Held from a read until what was read has been pushed.
+    /// Locks reading, from a read until its bytes are pushed.
     pub(crate) fn reading(&self) -> MutexGuard<'_, ()> {
         self.reading.lock()
     }
@@ -330,13 +329,13 @@ impl Terminal {
         if let Some(tap) = &self.tap {
             let answer = tap.see(bytes);
             if !answer.is_empty() {
-                // A program that asks and does not read has no use for answers.
+                // If the program does not read, the answer is dropped.
                 let _ = self.input.write(&answer);
             }
         }
     }
 
-    /// The program has exited; others may still use the terminal.
+    /// Handles the exit of the program; others may still use the terminal.
     pub(crate) fn exited(&self) {
         self.slave.lock().take();
     }
@@ -425,7 +424,7 @@ pub(crate) struct OpenedTerminal {
     pub(crate) path: CString,
 }
 
-/// A terminal that another process has made, by its master.
+/// Opens a terminal that another process created, by its master.
 #[cfg(target_os = "linux")]
 pub(crate) fn reopen(master: OwnedFd) -> io::Result<OpenedTerminal> {
     let path = ptsname(&master, Vec::new())?;
@@ -437,7 +436,7 @@ pub(crate) fn reopen(master: OwnedFd) -> io::Result<OpenedTerminal> {
     })
 }
 
-/// Makes a terminal, on Linux in this folder of terminals if it is not the machine's.
+/// Creates a terminal; on Linux in the directory `folder`, if it is not the machine's.
 pub(crate) fn open(
     size: TerminalSize,
     folder: Option<BorrowedFd<'_>>,
@@ -457,7 +456,7 @@ pub(crate) fn open(
     grantpt(&master)?;
     unlockpt(&master)?;
     let path = ptsname(&master, Vec::new())?;
-    // By its name it would be another one, if it lies in another folder.
+    // Opening it by name would find another one, if it is in another directory.
     #[cfg(target_os = "linux")]
     let slave = rustix::pty::ioctl_tiocgptpeer(&master, flags)?;
     #[cfg(not(target_os = "linux"))]

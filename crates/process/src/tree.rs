@@ -16,11 +16,11 @@ mod seen {
     /// Above this size memory is measured exactly, which takes longer.
     const MUCH_MEMORY: u64 = 64 << 20;
 
-    /// How many processes of the tree run, apart from the program.
+    /// The number of running processes of the tree, without the program.
     pub(crate) fn remaining(shared: &ProcessShared) -> usize {
         let program = shared.pid.cast_signed();
         let members = members(shared);
-        // Should the tree have gone meanwhile, the ids may belong to others by now.
+        // If the tree has ended meanwhile, the pids may have been reused.
         if shared.state.borrow().gone {
             return 0;
         }
@@ -30,7 +30,7 @@ mod seen {
             .count()
     }
 
-    /// The use of the machine by the tree.
+    /// The resource usage of the tree.
     pub(crate) fn usage(shared: &ProcessShared) -> ResourceUse {
         let members = members(shared);
         if shared.state.borrow().gone {
@@ -42,7 +42,7 @@ mod seen {
             memory: sum.memory + memory_of(member.pid).unwrap_or_default(),
             processes: sum.processes + 1,
         });
-        // Pages that processes share after a fork were counted for each of them.
+        // Pages shared after a fork were counted once per process.
         if usage.processes > 1 && usage.memory > MUCH_MEMORY {
             let pages = alive().map(|member| exact_memory(member.pid));
             usage.memory = pages.map(|share| share.own + share.shared).sum();
@@ -50,13 +50,13 @@ mod seen {
         usage
     }
 
-    /// Whether every process of the tree sleeps, or is stopped, and has not run while we looked.
+    /// Whether every process of the tree sleeps or is stopped, and has not run during the check.
     pub(crate) fn asleep(shared: &ProcessShared) -> bool {
         let Some(first) = look(shared) else {
             return false;
         };
-        // The first look takes a while, in which one may have fallen asleep after it woke another that we had
-        // already seen asleep. If nobody has run between two looks, nobody did.
+        // During the first check, a process may have woken another that we had already seen asleep, and then fallen
+        // asleep itself. If no run count changed between two checks, that did not happen.
         look(shared).is_some_and(|second| first == second)
     }
 
@@ -72,7 +72,7 @@ mod seen {
         for member in members {
             for task in tasks(member.pid).unwrap_or_default() {
                 let folder = format!("/proc/{}/task/{task}", member.pid);
-                // The state is the first word after the name in brackets.
+                // The state is the first word after the name in parentheses.
                 let stat = std::fs::read(format!("{folder}/stat")).unwrap_or_default();
                 let state = memchr::memrchr(b')', &stat).and_then(|at| stat.get(at + 2));
                 if !matches!(state, None | Some(b'S' | b'T' | b't' | b'Z' | b'X' | b'I')) {

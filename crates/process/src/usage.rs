@@ -7,13 +7,13 @@ use std::time::Duration;
 pub struct ResourceUse {
     /// CPU time, including ended processes that their parents have waited for.
     pub cpu: Duration,
-    /// Bytes of memory that are the processes' own.
+    /// Bytes of memory, without pages of files.
     pub memory: u64,
-    /// Processes that run.
+    /// The number of running processes.
     pub processes: usize,
 }
 
-/// Bytes of memory of a process: its own pages, shared memory and swapped pages.
+/// Bytes of memory of a process: private pages, shared memory and swapped pages.
 #[cfg(target_os = "linux")]
 pub(crate) fn memory_of(pid: i32) -> Option<u64> {
     let mut buffer = [0; 4096];
@@ -29,17 +29,17 @@ pub(crate) fn memory_of(pid: i32) -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// A process's share of its pages, in bytes.
+/// A process's proportional share of its pages, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg(target_os = "linux")]
 pub(crate) struct PageShare {
-    /// Pages that no file has.
+    /// Anonymous pages.
     pub(crate) own: u64,
-    /// Pages of shared memory and of files in memory.
+    /// Pages of shared memory and of in-memory files.
     pub(crate) shared: u64,
 }
 
-/// A process's share of its pages, in bytes; where that cannot be read, all of them.
+/// A process's proportional share of its pages, in bytes; if that cannot be read, all of them.
 #[cfg(target_os = "linux")]
 pub(crate) fn exact_memory(pid: i32) -> PageShare {
     let mut buffer = [0; 2048];
@@ -92,14 +92,14 @@ pub(crate) fn memory_files(pids: impl Iterator<Item = i32>) -> u64 {
     bytes
 }
 
-/// CPU time of a process and of those of its children that it has fetched.
+/// The CPU time of a process and of its reaped children.
 #[cfg(target_os = "linux")]
 pub(crate) fn cpu_time(pid: i32) -> Option<Duration> {
     let [user, system, children_user, children_system] = ticks(pid)?;
     Some(duration(user + system + children_user + children_system))
 }
 
-/// CPU time of the children that a process has fetched.
+/// The CPU time of a process's reaped children.
 #[cfg(target_os = "linux")]
 pub(crate) fn fetched_cpu_time(pid: i32) -> Option<Duration> {
     let [_, _, user, system] = ticks(pid)?;

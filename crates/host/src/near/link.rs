@@ -501,7 +501,7 @@ fn resume_of(program: u64) -> NearFrame {
     }
 }
 
-/// What to do with a program whose last reference was dropped.
+/// The treatment of a program whose last reference was dropped.
 #[derive(Clone, Copy)]
 pub(super) enum DroppedFate {
     /// Nothing: it has ended.

@@ -94,7 +94,7 @@ struct Taking {
 pub(crate) enum TakeOutcome {
     /// This many bytes; there may be more.
     Some(usize),
-    /// There is nothing now.
+    /// Nothing is available now.
     Empty,
     /// The stream is at its end.
     End,
@@ -107,7 +107,7 @@ impl Retained {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = rustix::fs::memfd_create("windlass-output", flags)?;
         rustix::fs::ftruncate(&file, (HEADER + ring) as u64)?;
-        // Nobody can make it shorter under whoever has mapped it.
+        // Seal the size, so that no process can shrink it while another has it mapped.
         let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         rustix::fs::fcntl_add_seals(&file, seals)?;
         let (read, write) = io::pipe()?;
@@ -129,7 +129,7 @@ impl Retained {
         Ok(retained)
     }
 
-    /// Goes on with what another process has begun, which must not take any more.
+    /// Continues the work of another process, which must have stopped.
     pub(crate) fn go_on(file: OwnedFd, read: OwnedFd, write: OwnedFd) -> io::Result<Self> {
         let wrong = || io::Error::other("this is no memory for a program's output");
         let length = usize::try_from(rustix::fs::fstat(&file)?.st_size).map_err(|_| wrong())?;
@@ -161,7 +161,7 @@ impl Retained {
         Ok(retained)
     }
 
-    /// The descriptors that another process goes on with.
+    /// The descriptors for the process that continues.
     pub(crate) fn descriptors(&self) -> [BorrowedFd<'_>; 3] {
         [
             self.file.as_fd(),
@@ -170,7 +170,7 @@ impl Retained {
         ]
     }
 
-    /// Takes bytes from a stream, if there are any, and shows them. There must be [`Retained::has_room`].
+    /// Moves available bytes from a stream to the ring, and passes them to `show`. Requires [`Retained::has_room`].
     pub(crate) fn take(
         &self,
         fd: impl AsFd,
@@ -183,12 +183,12 @@ impl Retained {
                 Ok(0) => return TakeOutcome::End,
                 Ok(length) => taking.staged = length,
                 Err(Errno::AGAIN) => return TakeOutcome::Empty,
-                // A terminal that nobody has open any more is an error to read.
+                // Reading a terminal that is no longer open anywhere is an error.
                 Err(_) => return TakeOutcome::End,
             }
             stream
         } else {
-            // Whoever took before died before it could read the stage.
+            // The previous process died before it read the stage.
             self.last_stream()
         };
         let at = self.end();
@@ -198,7 +198,7 @@ impl Retained {
         };
         taking.staged -= length;
         self.finish(at, length);
-        // SAFETY: the bytes were just written by this process, which is the only one that writes as long as it takes.
+        // SAFETY: this process has just written the bytes, and is the only writer while it takes.
         let bytes = unsafe { std::slice::from_raw_parts(self.place(at), length) };
         show(stream, bytes);
         TakeOutcome::Some(length)
@@ -227,23 +227,22 @@ impl Retained {
 
     /// Step 3: moves bytes from the stage to the ring.
     fn fill(&self, at: u64, length: usize) -> io::Result<usize> {
-        // SAFETY: the place and `length` bytes behind it are within the ring, and nobody else reads or writes there: it
-        // is beyond `end`, and this process is the only one that takes.
+        // SAFETY: `length` bytes from this address on are within the ring, and nobody else accesses them: they are
+        // beyond `end`, and this process is the only one that takes.
         let ring = unsafe { std::slice::from_raw_parts_mut(self.place(at), length) };
         Ok(rustix::io::retry_on_intr(|| {
             rustix::io::read(&self.stage.read, &mut *ring)
         })?)
     }
 
-    /// Whether the next step would not overwrite what may have to be shown again. If not, a checkpoint has to be
-    /// published first.
+    /// Whether the next step would keep all bytes that may be needed again. If not, publish a checkpoint first.
     pub(crate) fn has_room(&self) -> bool {
         let end = self.header().end.load(Ordering::Relaxed);
         let kept = end.saturating_sub(self.checkpoint().replay_from());
         kept + CHUNK as u64 <= self.ring()
     }
 
-    /// Publishes how far an output has come.
+    /// Publishes the progress of an output.
     pub(crate) fn publish(&self, checkpoint: &Checkpoint) {
         let header = self.header();
         let number = header.checkpoints.load(Ordering::Relaxed) + 1;
@@ -259,7 +258,7 @@ impl Retained {
         header.checkpoints.store(number, Ordering::Release);
     }
 
-    /// The last checkpoint that was published; the start of an output before the first.
+    /// The last published checkpoint; before the first, the start of an output.
     pub(crate) fn checkpoint(&self) -> Checkpoint {
         let number = self.header().checkpoints.load(Ordering::Acquire);
         if number == 0 {
@@ -275,11 +274,11 @@ impl Retained {
         }
     }
 
-    /// Gives an output that was resumed at the last checkpoint everything that came after it.
+    /// Appends everything after the last checkpoint to an output that was resumed there.
     pub(crate) fn replay(&self, output: &Output) {
         let checkpoint = self.checkpoint();
         let end = self.end();
-        // What the ring has lost cannot be shown, should there be no checkpoint after it.
+        // Bytes that the ring has overwritten without a checkpoint after them are lost.
         let mut at = checkpoint
             .replay_from()
             .max(end.saturating_sub(self.ring()));
@@ -291,8 +290,8 @@ impl Retained {
                 let length = self
                     .contiguous(from)
                     .min(usize::try_from(until - from).unwrap_or(usize::MAX));
-                // SAFETY: these bytes are before `end` and younger than the ring is long, and nobody takes meanwhile:
-                // whoever replays has not begun to take.
+                // SAFETY: these bytes are before `end` and still in the ring, and nobody takes meanwhile: a process
+                // replays before it starts to take.
                 let bytes = unsafe { std::slice::from_raw_parts(self.place(from), length) };
                 output.add_again(stream, from, bytes);
                 from += length as u64;
@@ -312,7 +311,7 @@ impl Retained {
         self.header().cursor.load(Ordering::Acquire)
     }
 
-    /// Notes how far the assistant has read.
+    /// Records the assistant's read position.
     pub(crate) fn set_cursor(&self, cursor: u64) {
         self.header().cursor.store(cursor, Ordering::Release);
     }
@@ -341,7 +340,7 @@ impl Retained {
         }
     }
 
-    /// The stream that the byte at an offset came from, and the end of the bytes from there on that did too.
+    /// The stream of the byte at an offset, and the end of the segment.
     fn segment_at(&self, at: u64, end: u64) -> (Stream, u64) {
         let count = self.header().segments.load(Ordering::Acquire);
         let oldest = count.saturating_sub(SEGMENTS as u64);
@@ -387,14 +386,14 @@ impl Retained {
     /// The address of the byte at an offset.
     fn place(&self, at: u64) -> *mut u8 {
         let index = usize::try_from(at % self.ring()).expect("the ring is in memory");
-        // SAFETY: the index is less than the length of the ring, which begins at `HEADER`.
+        // SAFETY: the index is less than the length of the ring, which starts at `HEADER`.
         unsafe { self.memory.start.as_ptr().add(HEADER + index) }
     }
 
     fn header(&self) -> &Header {
         const { assert!(size_of::<Header>() <= HEADER) };
-        // SAFETY: the mapping begins at a page, is longer than a header, and lives as long as `self`. Every bit pattern
-        // is valid for the numbers in it, and all of them are atomic, since another process may change them.
+        // SAFETY: the mapping is page-aligned, longer than a header, and lives as long as `self`. Every bit pattern is
+        // valid for its fields, which are atomic because another process may change them.
         unsafe { self.memory.start.cast::<Header>().as_ref() }
     }
 }
@@ -405,7 +404,7 @@ struct Mapping {
     length: usize,
 }
 
-// SAFETY: the memory belongs to no thread, and is only read and written as `Retained` says.
+// SAFETY: the memory belongs to no thread, and is only accessed by the rules of `Retained`.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
@@ -413,7 +412,7 @@ unsafe impl Sync for Mapping {}
 impl Mapping {
     fn new(file: &OwnedFd, length: usize) -> io::Result<Self> {
         use std::os::fd::AsRawFd;
-        // SAFETY: a new mapping takes the place of nothing; the file is as long as the mapping.
+        // SAFETY: a new mapping replaces nothing; the file is as long as the mapping.
         let start = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),

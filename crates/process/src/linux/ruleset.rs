@@ -20,10 +20,10 @@ use windlass_sandbox::{Confinement, NetworkRule};
 
 use super::sightings::{FolderStamp, Sightings, stamp};
 
-/// The newest version whose rights are known here. Older kernels have fewer.
+/// The newest supported version. Older kernels have fewer rights.
 const KNOWN: ABI = ABI::V9;
 
-/// The folder of devices. Of them a privileged user could read whole disks, and others keyboards and cameras.
+/// The directory of devices. A privileged user could read whole disks there, and others keyboards and cameras.
 const DEVICE_FOLDER: &str = "/dev";
 
 /// Devices that every program may use.
@@ -40,20 +40,20 @@ const DEVICES: &[&str] = &[
 /// The rules of one sandbox, ready to be applied.
 pub(super) struct Ruleset {
     pub(super) fd: OwnedFd,
-    /// Folders whose entries were allowed one by one.
+    /// Directories whose entries were allowed individually.
     split: Vec<(PathBuf, FolderStamp)>,
 }
 
 impl Ruleset {
-    /// The version of Landlock that this kernel has; `None` without it.
+    /// The Landlock version of this kernel; `None` without Landlock.
     pub(super) fn version() -> Option<u32> {
         static VERSION: OnceLock<Option<u32>> = OnceLock::new();
         *VERSION.get_or_init(kernel_version)
     }
 
-    /// Builds the rules. `private` are folders that can be written whatever the confinement says; `mounted` says that
-    /// hidden files within writable folders are hidden by mounts. `terminals` is the folder of the programs' own terminals;
-    /// without, they have the machine's.
+    /// Builds the rules. `private` are directories that are always writable. `mounted`: mounts hide the hidden files
+    /// within writable directories. `terminals` is the directory of the programs' own terminals; default: the
+    /// machine's.
     pub(super) fn build(
         confinement: &Confinement,
         private: &[PathBuf],
@@ -65,14 +65,15 @@ impl Ruleset {
         let read = AccessFs::from_read(KNOWN);
         let hidden = with_targets(&confinement.hidden);
         let mut unread = hidden.clone();
-        // Allowing the two hundred siblings of `/etc/shadow` makes every start slower, for a user who cannot read it anyway.
+        // Allowing the two hundred siblings of `/etc/shadow` individually slows every start down, for a file that the
+        // user cannot read anyway.
         unread.retain(|path| !is_out_of_reach(path));
         unread.push(PathBuf::from(DEVICE_FOLDER));
         match &confinement.readable {
             None => builder.allow_tree(Path::new("/"), read, &unread)?,
             Some(folders) => {
                 for folder in folders {
-                    // A device that the configuration names is meant.
+                    // A device that the configuration names is allowed.
                     let is_named = folder.starts_with(DEVICE_FOLDER) && !folder.ends_with("dev");
                     let unread = if is_named { &hidden } else { &unread };
                     builder.allow_tree(folder, read, unread)?;
@@ -107,8 +108,7 @@ impl Ruleset {
         })
     }
 
-    /// Whether the folders that were split have the entries that they had. Those that `proof` is about are not looked at
-    /// again.
+    /// Whether the split directories still have the same entries. Directories covered by `proof` are not checked again.
     pub(super) fn is_fresh(&self, proof: Option<&Sightings>) -> bool {
         let mut split = self.split.iter();
         split.all(|(path, was)| {
@@ -141,7 +141,7 @@ impl RuleBuilder {
         })
     }
 
-    /// Allows everything below a path but what is hidden.
+    /// Allows everything below a path except hidden files.
     fn allow_tree(
         &mut self,
         path: &Path,
@@ -163,7 +163,7 @@ impl RuleBuilder {
             self.split.push((path.to_owned(), stamp(metadata)));
         }
         for entry in entries.flatten() {
-            // A link is no file of its own: its target is allowed where it lies, or not.
+            // A link has no rule of its own: its target is allowed or not, where it is.
             if !entry
                 .file_type()
                 .is_ok_and(|kind| FileType::is_symlink(&kind))
@@ -174,7 +174,7 @@ impl RuleBuilder {
         Ok(())
     }
 
-    /// Allows a file, or everything below a folder. One that is not there is passed over.
+    /// Allows a file, or everything below a directory. A missing one is skipped.
     fn allow(&mut self, path: &Path, access: BitFlags<AccessFs>) -> io::Result<()> {
         let Ok(fd) = PathFd::new(path) else {
             return Ok(());
@@ -213,7 +213,7 @@ fn is_out_of_reach(path: &Path) -> bool {
         && folder.metadata().is_ok_and(|it| it.uid() != own)
 }
 
-/// The paths, and where links among them lead.
+/// The paths, and the targets of links among them.
 fn with_targets(paths: &[PathBuf]) -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> = paths.to_vec();
     for path in paths {
@@ -229,7 +229,7 @@ fn with_targets(paths: &[PathBuf]) -> Vec<PathBuf> {
 #[expect(unsafe_code, reason = "the crate does not tell the kernel's version")]
 fn kernel_version() -> Option<u32> {
     const VERSION: libc::c_int = 1;
-    // SAFETY: with this flag the call takes no memory and makes nothing.
+    // SAFETY: with this flag the call accesses no memory and creates nothing.
     let version = unsafe {
         libc::syscall(
             libc::SYS_landlock_create_ruleset,

@@ -31,7 +31,7 @@ use super::wire::{self, INLINE_LIMIT};
 use super::zygotes::Zygotes;
 use crate::readiness::register;
 
-/// The sandbox of one confinement. All programs of it share its private folders, its network and its mounts.
+/// The sandbox of one confinement. All its programs share its private directories, its network and its mounts.
 pub(crate) struct Sandbox {
     confinement: Arc<Confinement>,
     prepared: tokio::sync::Mutex<Option<Arc<Prepared>>>,
@@ -41,16 +41,16 @@ pub(crate) struct Sandbox {
 pub(crate) struct Prepared {
     common: Arc<Common>,
     plan: MountPlan,
-    /// They were taken when the plan was last found to be right.
+    /// Taken when the plan was last verified.
     sightings: Mutex<Option<Sightings>>,
     mounts: Option<Mounts>,
     ruleset: Mutex<Option<Arc<Ruleset>>>,
     filter: Vec<u8>,
-    /// Parts of the confinement that are not enforced here, a phrase each.
+    /// Parts of the confinement that are not enforced here, one phrase each.
     missing: Vec<String>,
 }
 
-/// The part of a sandbox that stays when its mounts have to be made again.
+/// The part of a sandbox that stays when its mounts are recreated.
 struct Common {
     private: Mutex<PrivateFolder>,
     tmp: PathBuf,
@@ -61,11 +61,11 @@ struct Common {
 
 /// The number of attempts to plan the mounts while files change.
 const MOUNT_ATTEMPTS: u32 = 16;
-/// Between two attempts, more each time.
+/// The delay between two attempts, which increases each time.
 const MOUNT_PAUSE: Duration = Duration::from_millis(1);
 
 pub(super) struct Namespaces {
-    /// None if they were there before.
+    /// `None` if they existed before.
     common: Option<CommonNamespaces>,
     mounts: Mounts,
     listener: Option<OwnedFd>,
@@ -80,7 +80,7 @@ pub(super) struct CommonNamespaces {
 
 struct Mounts {
     namespace: OwnedFd,
-    /// The folder of the terminals of its programs.
+    /// The directory of its programs' terminals.
     terminals: Option<OwnedFd>,
 }
 
@@ -110,7 +110,7 @@ impl Sandbox {
         &self.confinement
     }
 
-    /// Prepares everything, unless that was done before and nothing has changed since.
+    /// Prepares everything, unless it is prepared and unchanged.
     pub(crate) async fn prepare(
         &self,
         zygotes: &Arc<Zygotes>,
@@ -122,7 +122,7 @@ impl Sandbox {
             prepared.refresh(&self.confinement)?;
             return Ok(Arc::clone(prepared));
         }
-        // Programs that run keep their mounts. They share everything else with those that come.
+        // Running programs keep their mounts. They share everything else with new ones.
         let common = prepared.take().map(|older| Arc::clone(&older.common));
         let made = Arc::new(Prepared::new(&self.confinement, zygotes, common).await?);
         *prepared = Some(Arc::clone(&made));
@@ -137,7 +137,7 @@ impl Prepared {
         common: Option<Arc<Common>>,
     ) -> Result<Self, PrepareError> {
         for folder in &confinement.made {
-            // Without a home folder there are no caches.
+            // Without a home directory there are no caches.
             let mut builder = std::fs::DirBuilder::new();
             let _ = builder.recursive(true).mode(0o700).create(folder);
         }
@@ -196,7 +196,7 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// Whether the mounts protect what has to be protected now.
+    /// Whether the mounts still protect everything that must be protected.
     fn serves(&self, confinement: &Confinement) -> bool {
         if self.mounts.is_none() {
             return true;
@@ -206,17 +206,17 @@ impl Prepared {
         if hold && self.plan.hides_all_sockets(confinement) {
             return true;
         }
-        // First the sightings: a change between the two is seen by the next start.
+        // Take the sightings first, so that the next start detects a change in between.
         let seen = MountPlan::look(confinement).ok();
         let serves = MountPlan::new(confinement).is_served_by(&self.plan);
         *sightings = seen.filter(|_| serves);
         serves
     }
 
-    /// Builds the rules of files again, if folders have changed since.
+    /// Rebuilds the file rules, if directories have changed since.
     fn refresh(&self, confinement: &Confinement) -> io::Result<()> {
         let mut ruleset = self.ruleset.lock();
-        // They held a moment ago.
+        // They were verified just before.
         let sightings = self.sightings.lock();
         let is_fresh = ruleset.as_ref();
         let is_fresh = is_fresh.is_some_and(|ruleset| ruleset.is_fresh(sightings.as_ref()));
@@ -234,7 +234,7 @@ impl Prepared {
         &self.missing
     }
 
-    /// Variables that programs find set, or removed.
+    /// Variables to set or remove for programs.
     pub(crate) fn variables(&self) -> Vec<(OsString, Option<OsString>)> {
         let tmp = match self.mounts {
             Some(_) => PathBuf::from("/tmp"),
@@ -248,7 +248,7 @@ impl Prepared {
             }
         }
         if self.mounts.is_some() {
-            // Their sockets are hidden, and so is the folder.
+            // Their sockets and the directory are hidden.
             for name in [
                 "XDG_RUNTIME_DIR",
                 "SSH_AUTH_SOCK",
@@ -263,7 +263,7 @@ impl Prepared {
         variables
     }
 
-    /// The folder in which terminals of its programs are made, if they have their own.
+    /// The directory for its programs' own terminals, if they have one.
     pub(crate) fn terminals(&self) -> Option<BorrowedFd<'_>> {
         let mounts = self.mounts.as_ref()?;
         mounts.terminals.as_ref().map(AsFd::as_fd)
@@ -279,12 +279,12 @@ impl Prepared {
         self.proxy().map(Proxy::way_out).transpose()
     }
 
-    /// A program that outlives this process runs in it, with a holder on this socket.
+    /// Notes that a kept program runs in it, with a holder on this socket.
     pub(crate) fn keep(&self, socket: &Path) -> io::Result<()> {
         self.common.private.lock().keep(socket)
     }
 
-    /// Such a program has ended.
+    /// Handles the end of such a program.
     pub(crate) fn release(&self) {
         self.common.private.lock().release();
     }
@@ -301,7 +301,7 @@ impl Common {
         }
     }
 
-    /// Takes in the namespaces that were made, if they were not there before.
+    /// Adds new namespaces, if there were none before.
     fn with(
         self: Arc<Self>,
         made: Namespaces,
@@ -321,8 +321,8 @@ impl Common {
     }
 }
 
-/// Makes the namespaces with everything mounted. Sockets of the machine and empty folders of other sandboxes come and go: if
-/// a file of the plan has vanished, or the plan has changed meanwhile, a new one is tried.
+/// Creates the namespaces with all mounts. Sockets of the machine and placeholders of other sandboxes come and go: if a
+/// file of the plan has disappeared, or the plan has changed meanwhile, a new one is tried.
 async fn mount_as_planned(
     confinement: &Confinement,
     common: &Common,
@@ -333,7 +333,7 @@ async fn mount_as_planned(
         if attempt > 0 {
             tokio::time::sleep(MOUNT_PAUSE * attempt).await;
         }
-        // Whoever removes a placeholder locks it for a moment. A lock that stays keeps nobody from starting programs.
+        // Removing a placeholder locks it briefly. A longer lock must not prevent starts.
         let on_lock = if attempt < MOUNT_ATTEMPTS / 2 {
             OnForeignLock::Retry
         } else {
@@ -358,7 +358,7 @@ async fn mount_as_planned(
         }
         failed = made.err().map(|error| (plan, Err(error)));
     }
-    // A mount that always fails is no race.
+    // A mount that always fails is not a race.
     failed.ok_or_else(|| {
         io::Error::other(
             "files that the sandbox protects keep being made and removed by others; try again when that has ended",
@@ -393,7 +393,7 @@ async fn make_namespaces_of(
     Ok(made)
 }
 
-/// An order to confine, with the descriptors that go along.
+/// An order to confine, with its attached descriptors.
 pub(crate) struct ConfineMessage {
     pub(super) bytes: Vec<u8>,
     prepared: Option<Arc<Prepared>>,
@@ -401,7 +401,7 @@ pub(crate) struct ConfineMessage {
 }
 
 impl ConfineMessage {
-    /// The order for a program in this sandbox, if any, with these limits.
+    /// The order for a program with these limits, and in this sandbox, if any.
     pub(crate) fn new(prepared: Option<&Arc<Prepared>>, limits: ResourceLimits) -> Self {
         let ruleset = prepared.and_then(|prepared| prepared.ruleset.lock().clone());
         let namespaces = prepared.and_then(|prepared| prepared.common.namespaces.as_ref());
@@ -441,7 +441,7 @@ impl ConfineMessage {
     }
 }
 
-/// The folder for the control group of a program with these limits; empty without.
+/// The directory for the control group of a program with these limits; empty if there is none.
 fn group_folder(limits: &ResourceLimits) -> Vec<u8> {
     if limits.is_empty() {
         return Vec::new();
@@ -450,7 +450,7 @@ fn group_folder(limits: &ResourceLimits) -> Vec<u8> {
     folder.map_or_else(Vec::new, |it| it.as_os_str().as_bytes().to_vec())
 }
 
-/// Has a shim make namespaces: only that of mounts, if the others are known.
+/// Makes a shim create namespaces: only the mount namespace, if the others exist.
 pub(super) async fn make_namespaces(
     order: &PrepareOrder,
     known: Option<&CommonNamespaces>,
@@ -512,7 +512,7 @@ pub(super) async fn make_namespaces(
     })
 }
 
-/// The parts that are not enforced without a namespace of mounts.
+/// The parts that are not enforced without a mount namespace.
 fn without_mounts(confinement: &Confinement, error: &io::Error) -> Vec<String> {
     let holes = confinement.write_holes.iter();
     let holes = holes.filter(|hole| mounts::is_writable_without_mounts(confinement, hole));

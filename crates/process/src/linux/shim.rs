@@ -29,10 +29,10 @@ use super::supervise::Supervision;
 use super::sys::{self, Reaped, Woken};
 use super::wire::{Report, ShimOrder, StartOrder, StartStage, flag};
 
-/// The name of a shim in the list of processes.
+/// The process name of a shim.
 pub(super) const NAME: &CStr = c"windlass-shim";
 
-/// Serves one program. `base` is the environment that edits apply to; `buffer` holds one message.
+/// Serves one program. `base` is the environment before edits; `buffer` has room for one message.
 pub(super) fn run(control: OwnedFd, base: &[CString], buffer: &mut [u8]) -> ! {
     sys::set_name(NAME);
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
@@ -60,16 +60,16 @@ pub(super) struct Shim {
     terminal: bool,
     pub(super) grace: Duration,
     pub(super) ending: Option<TreeShutdown>,
-    /// The tree ends when the lifeline breaks.
+    /// Whether the tree ends when the lifeline breaks.
     ends_with_runtime: bool,
-    /// Limits of the tree that are looked after here.
+    /// The limits of the tree that the shim enforces.
     supervision: Option<Supervision>,
-    /// The limit for which the tree was ended.
+    /// The limit that the tree exceeded, if it was ended for that.
     pub(super) exceeded: Option<LimitKind>,
 }
 
 impl Shim {
-    /// Waits for the order to start and carries it out; `None` when there is nothing to watch over.
+    /// Waits for the start order and executes it; `None` if there is nothing to supervise.
     fn start(
         control: OwnedFd,
         base: &[CString],
@@ -108,7 +108,7 @@ impl Shim {
                         namespaces::prepare(&order, reply, fds.get(1));
                     }
                 }
-                // Meant for a program whose exit had not been heard of yet.
+                // It was meant for a program whose exit was not known yet.
                 ShimOrder::Running(_) => {}
                 ShimOrder::InFile { .. } => return None,
             }
@@ -140,7 +140,7 @@ impl Shim {
         Some((shim, keep))
     }
 
-    /// Watches over the tree until nothing of it is left; returns the socket if there may be a next program.
+    /// Supervises the tree until it is empty; returns the socket if there may be a next program.
     fn serve(mut self, buffer: &mut [u8]) -> Option<OwnedFd> {
         loop {
             if self.reap(None) {
@@ -183,7 +183,7 @@ impl Shim {
         if let Some(kept) = kept {
             *kept = kept.or(exited);
         }
-        // A group that ran out of memory was ended as a whole.
+        // A group that ran out of memory was killed as a whole.
         let by_kernel = self.supervision.as_ref().filter(|_| exited.is_some());
         if let Some(exceeded) = by_kernel.and_then(Supervision::ended_by_kernel) {
             self.tell_exceeded(exceeded);
@@ -201,7 +201,7 @@ impl Shim {
         self.send(&Report::Exceeded(kind));
     }
 
-    /// Looks after limits, and does what is due of an ending that has begun; returns when there is more to do.
+    /// Checks the limits, and continues to end the tree if that has begun; returns the time of the next step.
     pub(super) fn advance(&mut self) -> Option<Duration> {
         if self.ending.is_none()
             && let Some(supervision) = &mut self.supervision
@@ -210,7 +210,7 @@ impl Shim {
             let Some(exceeded) = supervision.exceeded() else {
                 return Some(next);
             };
-            // First the group, in one stroke: a fork bomb grows while anybody looks at it.
+            // First kill the group atomically: a fork bomb grows during any inspection.
             supervision.kill();
             self.signal(libc::SIGKILL);
             self.tell_exceeded(exceeded);
@@ -223,7 +223,7 @@ impl Shim {
         Some(next)
     }
 
-    /// Carries out one order; `true` if there was one.
+    /// Executes one order; `true` if there was one.
     pub(super) fn obey(&mut self, buffer: &mut [u8]) -> bool {
         let Some(control) = &self.control else {
             return false;
@@ -242,7 +242,7 @@ impl Shim {
         match ShimOrder::read(&buffer[..length]) {
             Some(ShimOrder::Running(HolderOrder::Signal(number))) => self.signal(number.into()),
             Some(ShimOrder::Running(HolderOrder::End { grace })) => self.end(grace),
-            // Whoever has adopted a program has its streams, and writes to them itself.
+            // The owner of an adopted program has its streams, and writes to them itself.
             Some(
                 ShimOrder::Running(_)
                 | ShimOrder::Start(_)
@@ -272,7 +272,7 @@ impl Shim {
     }
 
     fn signal(&self, number: i32) {
-        // Until its status is fetched, the program's id, and so its group's, cannot belong to anybody else.
+        // Until its status is fetched, the program's pid, and so its group id, cannot be reused.
         if let Some(program) = self.program
             && let Some(group) = rustix::process::Pid::from_raw(program)
             && let Some(signal) = rustix::process::Signal::from_named_raw(number)
@@ -296,7 +296,7 @@ impl Shim {
     }
 }
 
-/// A program that runs.
+/// A running program.
 struct Program {
     pid: i32,
     terminal: bool,
@@ -305,7 +305,7 @@ struct Program {
 
 type Launched = Result<Program, (StartStage, i32)>;
 
-/// Starts the program. The caller closes the descriptors that came with the order.
+/// Starts the program. The caller closes the descriptors of the order.
 fn launch(
     start: &StartOrder<'_>,
     base: &[CString],
@@ -314,7 +314,7 @@ fn launch(
     group: Option<BorrowedFd<'_>>,
 ) -> Launched {
     if !start.cwd.is_empty() {
-        // The shim's own directory matters to nobody, and a failure here cannot be mistaken for one of exec.
+        // The shim's own directory does not matter, and an error here is distinct from one of exec.
         rustix::process::chdir(start.cwd)
             .map_err(|error| (StartStage::Cwd, error.raw_os_error()))?;
     }
@@ -349,7 +349,7 @@ fn launch(
     })
 }
 
-/// An order that was too long for a message.
+/// Reads an order that was too long for a message.
 fn read_file(file: &OwnedFd, length: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; length];
     let mut filled = 0;
@@ -362,7 +362,7 @@ fn read_file(file: &OwnedFd, length: usize) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Puts the descriptors that came along in their places; the shim's own 0, 1 and 2 are `/dev/null`.
+/// Assigns the attached descriptors; the shim's own 0, 1 and 2 are `/dev/null`.
 fn actions(flags: u8, fds: &[OwnedFd]) -> Vec<FdAction<'static>> {
     let mut fds = fds.iter().map(AsRawFd::as_raw_fd);
     let mut actions = Vec::with_capacity(3);
@@ -380,7 +380,7 @@ fn actions(flags: u8, fds: &[OwnedFd]) -> Vec<FdAction<'static>> {
     actions
 }
 
-/// All three streams are the terminal, which becomes that of the new session by being opened.
+/// All three streams are the terminal. Opening it makes it the controlling terminal of the new session.
 fn on_terminal(path: &CStr) -> Vec<FdAction<'_>> {
     vec![
         FdAction::Open { path, to: 0 },

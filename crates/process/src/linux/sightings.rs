@@ -20,14 +20,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 /// known. An inode number alone may be reused.
 pub(super) type FileIdentity = (u64, u64, Option<SystemTime>);
 
-/// Of a folder with more names than this, the folder is looked at.
+/// If more names than this are in one directory, the directory itself is checked.
 const FEW_NAMES: usize = 2;
 
-/// Kernels before 6.13 count the time of change in ticks of up to 10 ms. So a change that is younger than this may be
-/// followed by another one at the same time.
+/// Kernels before 6.13 record change times in ticks of up to 10 ms. So a more recent change may be followed by another
+/// one with the same time.
 const YOUNG: Duration = Duration::from_millis(100);
 
-/// File systems of this machine that keep the time of change of a folder as Linux wants it.
+/// Local file systems with reliable change times of directories.
 const LOCAL: [u32; 9] = [
     0xEF53,      // ext2, ext3, ext4
     0x5846_5342, // XFS
@@ -40,28 +40,28 @@ const LOCAL: [u32; 9] = [
     0xCA45_1A4E, // bcachefs
 ];
 
-/// Files and folders as they were.
+/// A snapshot of files and directories.
 pub(super) struct Sightings {
-    /// Folders, and the times of their changes.
+    /// Directories with their change times.
     folders: Vec<(PathBuf, FolderStamp)>,
-    /// Names that there were, or were not.
+    /// Names, and the files that they referred to, if any.
     names: Vec<(PathBuf, Option<FileIdentity>)>,
-    /// Folders, and whether they were empty.
+    /// Directories, and whether they were empty.
     emptiness: Vec<(PathBuf, bool)>,
-    /// Links, and the files that they led to.
+    /// Links, and their targets.
     links: Vec<(PathBuf, Option<LinkTarget>)>,
-    /// Says when a mount has changed.
+    /// Reports when a mount has changed.
     mounts: File,
-    /// Folders had changed a moment before. From then on they can be relied on.
+    /// When to take new sightings, because directories had changed recently. Their change times are reliable then.
     renewed_at: Option<Instant>,
 }
 
-/// A folder, and the time of its last change.
+/// A directory, and the time of its last change.
 pub(super) type FolderStamp = (FileIdentity, i64, i64);
 type LinkTarget = (PathBuf, FileIdentity);
 
 impl Sightings {
-    /// Looks at `paths` and every folder above them, and at whether `folders` are empty.
+    /// Records `paths` with all their parent directories, and whether `folders` are empty.
     pub(super) fn take<'a>(
         paths: impl IntoIterator<Item = &'a Path>,
         folders: impl IntoIterator<Item = &'a Path>,
@@ -110,7 +110,7 @@ impl Sightings {
         Ok(this)
     }
 
-    /// Whether all of it is as it was.
+    /// Whether everything is unchanged.
     pub(super) fn hold(&self) -> bool {
         if self.renewed_at.is_some_and(|at| Instant::now() >= at) {
             return false;
@@ -128,13 +128,13 @@ impl Sightings {
             && self.links.iter().all(|(path, was)| target_of(path) == *was)
     }
 
-    /// Whether a folder has this stamp, if these sightings hold.
+    /// Whether a directory has this stamp, provided that these sightings hold.
     pub(super) fn prove(&self, folder: &Path, is: &FolderStamp) -> bool {
         let mut known = self.folders.iter();
         known.any(|(path, stamp)| stamp == is && path == folder)
     }
 
-    /// Takes the time of a folder's last change for what was seen in it; `false` if that cannot be relied on.
+    /// Uses the directory's change time instead of its names; `false` if that is unreliable.
     fn rely_on(&mut self, folder: &Path) -> bool {
         let Ok(metadata) = folder.symlink_metadata() else {
             return false;
@@ -156,7 +156,7 @@ impl Sightings {
         true
     }
 
-    /// Whether a mount has come or gone since this was asked.
+    /// Whether mounts have changed since the last check.
     fn names_are_changed_by_mounts(&self) -> bool {
         let mut polled = [PollFd::from_borrowed_fd(
             self.mounts.as_fd(),
@@ -172,7 +172,7 @@ impl Sightings {
     }
 }
 
-/// Looks at a path from the root down to it, until a name does not exist or is a link.
+/// Inspects a path from the root down, until a name does not exist or is a link.
 fn look_down(
     path: &Path,
     seen: &mut BTreeMap<PathBuf, Option<FileIdentity>>,
@@ -195,7 +195,7 @@ fn look_down(
         seen.insert(step.to_owned(), is);
         match metadata {
             Ok(metadata) if metadata.is_symlink() => {
-                // Only the whole path says where it leads.
+                // Only the whole path determines the target.
                 links.insert(step.to_owned());
                 links.insert(path.to_owned());
                 return;
@@ -212,7 +212,7 @@ fn target_of(link: &Path) -> Option<LinkTarget> {
     Some((target, is))
 }
 
-/// The file of a name; a link is a file of its own.
+/// The identity of a file; a link is not followed.
 pub(super) fn identity(path: &Path) -> Option<FileIdentity> {
     path.symlink_metadata().ok().as_ref().map(identity_in)
 }

@@ -10,7 +10,7 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
 
-/// The most descriptors that a message carries: those of a kept program with its listening socket.
+/// The maximum number of descriptors per message: those of a kept program and its listening socket.
 pub(super) const FD_LIMIT: usize = 8;
 
 /// A connected pair, closed on exec.
@@ -23,7 +23,7 @@ pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     )?)
 }
 
-/// Sends a message; a peer that is gone is an error, never a signal.
+/// Sends a message; returns an error if the peer is gone, without a signal.
 pub(super) fn send(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FD_LIMIT))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
@@ -45,13 +45,13 @@ pub(super) fn send(socket: impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> i
 pub(super) enum Received {
     /// A message of this length.
     Message(usize),
-    /// There is none yet.
+    /// There is no message yet.
     Nothing,
-    /// The peer is gone. `unread` if it has left something that we sent unread.
+    /// The peer is gone. `unread`: it did not read everything that was sent.
     End { unread: bool },
 }
 
-/// Receives a message without waiting for one.
+/// Receives a message without blocking.
 pub(super) fn receive(
     socket: impl AsFd,
     bytes: &mut [u8],

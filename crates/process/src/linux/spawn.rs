@@ -17,9 +17,9 @@ use libc::{c_char, c_int};
 /// The process group or session of the new process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProcessPlacement {
-    /// A process group of its own.
+    /// A new process group.
     Group,
-    /// A session of its own.
+    /// A new session.
     Session,
 }
 
@@ -29,15 +29,14 @@ pub(super) enum FdAction<'a> {
         from: RawFd,
         to: RawFd,
     },
-    /// A device, for reading and writing. A terminal becomes that of a new session.
+    /// Opens a device for reading and writing. A terminal becomes the controlling one of a new session.
     Open {
         path: &'a CStr,
         to: RawFd,
     },
 }
 
-/// The argument or environment list that `posix_spawn` takes: pointers to C strings, and a null pointer at the end.
-/// It borrows the strings.
+/// An argument or environment list for `posix_spawn`: a null-terminated list of pointers to borrowed C strings.
 pub(super) struct StringList<'a> {
     pointers: Vec<*const c_char>,
     strings: PhantomData<&'a CStr>,
@@ -57,7 +56,7 @@ impl<'a> StringList<'a> {
     }
 }
 
-/// Starts `program` with every signal at its default and none blocked, and returns its pid.
+/// Starts `program` with default signal dispositions and none blocked, and returns its pid.
 pub(super) fn spawn(
     program: &CStr,
     argv: &StringList<'_>,
@@ -68,9 +67,9 @@ pub(super) fn spawn(
     let attributes = Attributes::new(place)?;
     let file_actions = FileActions::new(actions)?;
     let mut pid = 0;
-    // SAFETY: the program is a C string, and both structures are initialised. A `StringList` holds pointers to C
-    // strings that it borrows, and ends in null; only `StringList::new` makes one. All outlive the call, which writes
-    // to none of the strings.
+    // SAFETY: the program is a C string, and both structures are initialised. A `StringList` contains pointers to C
+    // strings that it borrows, and ends in null; only `StringList::new` creates one. All outlive the call, which does
+    // not write to the strings.
     check(unsafe {
         libc::posix_spawn(
             &raw mut pid,
@@ -89,12 +88,12 @@ struct Attributes(libc::posix_spawnattr_t);
 impl Attributes {
     fn new(place: ProcessPlacement) -> io::Result<Self> {
         let mut attributes = MaybeUninit::uninit();
-        // SAFETY: `init` fills the structure; the others get the filled one. The signal set is
-        // bits, all of them valid, and filled before use.
+        // SAFETY: `init` fills the structure, which is then passed to the others. The signal set is filled before use,
+        // and all bit patterns are valid.
         unsafe {
             check(libc::posix_spawnattr_init(attributes.as_mut_ptr()))?;
             let mut this = Self(attributes.assume_init());
-            // `sigfillset` leaves out the two signals that glibc uses itself, which would then start out ignored.
+            // `sigfillset` omits two signals that glibc reserves, which would then be ignored from the start.
             let mut signals = MaybeUninit::<libc::sigset_t>::uninit();
             signals.as_mut_ptr().write_bytes(0xff, 1);
             let mut signals = signals.assume_init();
@@ -120,12 +119,12 @@ impl Attributes {
     }
 }
 
-/// `POSIX_SPAWN_SETSID`, the same in glibc and musl, and missing from the `libc` crate.
+/// `POSIX_SPAWN_SETSID`, equal in glibc and musl, and missing in the `libc` crate.
 const SETSID: c_int = 0x80;
 
 impl Drop for Attributes {
     fn drop(&mut self) {
-        // SAFETY: `new` initialised it, and nobody uses it after this.
+        // SAFETY: `new` initialised it, and it is not used after this.
         unsafe { libc::posix_spawnattr_destroy(&raw mut self.0) };
     }
 }
@@ -135,7 +134,7 @@ struct FileActions(libc::posix_spawn_file_actions_t);
 impl FileActions {
     fn new(actions: &[FdAction<'_>]) -> io::Result<Self> {
         let mut file_actions = MaybeUninit::uninit();
-        // SAFETY: `init` fills the structure; the others get the filled one, and copy the path.
+        // SAFETY: `init` fills the structure, which is then passed to the others; they copy the path.
         unsafe {
             check(libc::posix_spawn_file_actions_init(
                 file_actions.as_mut_ptr(),
@@ -160,7 +159,7 @@ impl FileActions {
 
 impl Drop for FileActions {
     fn drop(&mut self) {
-        // SAFETY: `new` initialised it, and nobody uses it after this.
+        // SAFETY: `new` initialised it, and it is not used after this.
         unsafe { libc::posix_spawn_file_actions_destroy(&raw mut self.0) };
     }
 }

@@ -16,19 +16,19 @@ use crate::find::explain;
 use crate::pipes::Theirs;
 use crate::{Command, StartError};
 
-/// All idle shims and their zygote may have been killed.
+/// Enough if all idle shims and their zygote were killed.
 const ATTEMPTS: usize = RESERVE + 2;
 
 /// Orders that precede the start of a program.
 #[derive(Default)]
 pub(crate) struct Extras<'a> {
-    /// The order to keep it, with what goes along.
+    /// The order to keep it, with its descriptors.
     pub(crate) keep: Option<(&'a [u8], &'a [BorrowedFd<'a>])>,
     /// The order to confine it.
     pub(crate) confine: Option<&'a ConfineMessage>,
 }
 
-/// Starts `command`, whose file is `path`, with `theirs` as its streams.
+/// Starts `command`, whose executable is `path`, with `theirs` as its streams.
 pub(crate) async fn start(
     zygotes: &Arc<Zygotes>,
     command: &Command,
@@ -80,9 +80,9 @@ pub(crate) async fn start(
                     _ => explain(&command.program, path, error),
                 });
             }
-            // The zygote or the shim was killed before it read the order: nothing ran, and the next shim is another.
+            // The zygote or the shim was killed before it read the order: nothing ran, so another shim is tried.
             Err(ShimGone { unread: true }) if attempts < ATTEMPTS => attempts += 1,
-            // It was killed after it had read the order; the program may have run, and is not run twice.
+            // It was killed after it had read the order. The program may have run, and must not run twice.
             Ok(_) | Err(_) => return Err(interrupted()),
         }
     }
@@ -99,7 +99,7 @@ impl StartMessage {
     fn new(command: &Command, path: &Path, theirs: Theirs) -> Result<Self, StartError> {
         let (pipes, terminal) = match theirs {
             Theirs::Terminal(path) => (Vec::new(), Some(path)),
-            // One with a terminal beside its pipes is started without a zygote.
+            // A program with a terminal beside its pipes is started without a zygote.
             Theirs::Pipes(pipes) | Theirs::Beside(pipes, _) => (pipes, None),
         };
         let bytes = encode(command, path, terminal.as_deref())?;
@@ -149,7 +149,7 @@ fn encode(command: &Command, path: &Path, terminal: Option<&CStr>) -> Result<Vec
             0
         };
     let cwd = match &command.cwd {
-        // The zygote's own directory is where the runtime was when it started it.
+        // The zygote's working directory is that of the runtime when it was started.
         Some(cwd) => std::path::absolute(cwd).unwrap_or_else(|_| cwd.clone()),
         None => std::env::current_dir().unwrap_or_default(),
     };
@@ -199,7 +199,7 @@ fn passable(text: &OsStr) -> Result<&[u8], StartError> {
     }
 }
 
-/// A file in memory with this content, for orders that are too long for a message.
+/// Creates a file in memory with this content, for orders that are too long for a message.
 pub(super) fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
     let flags = rustix::fs::MemfdFlags::CLOEXEC;
     let file = rustix::fs::memfd_create("windlass-order", flags)?;

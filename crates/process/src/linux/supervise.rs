@@ -14,7 +14,7 @@ use super::tree::{Member, descendants, has_more_than};
 use super::writing::WriteAccount;
 use crate::usage::{cpu_time, exact_memory, fetched_cpu_time, memory_files, memory_of};
 
-/// The time between two looks.
+/// The time between two checks.
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// The supervision of one tree's limits.
@@ -22,21 +22,22 @@ pub(super) struct Supervision {
     root: i32,
     limits: ResourceLimits,
     started: Instant,
-    /// The last look. There is none at the start: a short program costs none, and every limit may be exceeded for a while.
+    /// The time of the last check. There is none at the start: a short program is not checked, and every limit may be
+    /// exceeded briefly.
     looked: Instant,
     exceeded: Option<LimitKind>,
-    /// The highest CPU time that was seen. A process that exits is for a moment in no account.
+    /// The maximum CPU time so far. A process that is exiting is briefly missing from all counts.
     spent: Duration,
-    /// The shim's own account of children that it has fetched, when this tree began.
+    /// The CPU time of the shim's reaped children when this tree started.
     before: Duration,
-    /// The kernel's own account of the tree.
+    /// The control group of the tree, if any.
     group: Option<ControlGroup>,
-    /// The account of the tree's writing, if that is limited.
+    /// The written bytes of the tree, if they are limited.
     writing: Option<WriteAccount>,
 }
 
 impl Supervision {
-    /// `None` if nothing has to be looked after.
+    /// `None` if there is nothing to supervise.
     pub(super) fn new(
         root: i32,
         limits: &ResourceLimits,
@@ -62,25 +63,25 @@ impl Supervision {
         })
     }
 
-    /// The limit for which the kernel has ended the tree, if it has.
+    /// The limit for which the kernel has ended the tree, if any.
     pub(super) fn ended_by_kernel(&self) -> Option<LimitKind> {
         let group = self.group.as_ref()?;
         group.ran_out_of_memory().then_some(LimitKind::Memory)
     }
 
-    /// Ends the tree in one stroke, as far as that is possible.
+    /// Kills the tree atomically, if possible.
     pub(super) fn kill(&self) {
         if let Some(group) = &self.group {
             group.kill();
         }
     }
 
-    /// The limit that was exceeded, once.
+    /// Takes the exceeded limit, if any.
     pub(super) fn exceeded(&mut self) -> Option<LimitKind> {
         self.exceeded.take()
     }
 
-    /// Looks, if it is time; returns when it is time again.
+    /// Checks the limits if it is time; returns the time until the next check.
     pub(super) fn look(&mut self) -> Duration {
         let now = Instant::now();
         if now < self.looked + INTERVAL {
@@ -157,6 +158,6 @@ fn is_above(limit: u64, members: &[Member], files: u64) -> bool {
         own += share.own;
         shared += share.shared;
     }
-    // Pages of a file in memory that somebody has mapped are in both numbers.
+    // Mapped pages of an in-memory file are part of both numbers.
     own + shared.max(files) > limit
 }

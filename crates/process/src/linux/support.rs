@@ -8,7 +8,7 @@ use super::sandbox::make_namespaces;
 use super::zygotes::Zygotes;
 use crate::SandboxSupport;
 
-/// Tries everything. Without zygotes nothing can be tried.
+/// Tests all parts. Without zygotes nothing can be tested.
 pub(crate) async fn sandbox_support(zygotes: Option<&Arc<Zygotes>>) -> SandboxSupport {
     let mut support = SandboxSupport {
         landlock: Ruleset::version(),

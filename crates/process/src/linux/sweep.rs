@@ -45,7 +45,7 @@ pub(crate) fn sweep(holders: &[u32]) -> usize {
         let left = Leftovers::look(own, Instant::now() < patience, holders);
         let processes: Vec<_> = left.processes.into_iter().filter_map(open).collect();
         if !processes.is_empty() {
-            // Those that appear later are children of some that were asked already.
+            // Later processes are children of some that have received `SIGTERM` already.
             ended += end(&processes, !asked);
             asked = true;
         } else if left.shims.is_empty() {
@@ -58,7 +58,7 @@ pub(crate) fn sweep(holders: &[u32]) -> usize {
     ended
 }
 
-/// Ends a holder and everything that descends from it; `None` if there is no such holder.
+/// Ends a holder and its descendants; `None` if there is no such holder.
 pub(crate) fn end_holder((pid, start): (u32, u64), limit: Duration) -> Option<usize> {
     let holder = Member::read(pid.cast_signed())?;
     if holder.start != start || !is_shim(holder.pid) {
@@ -70,7 +70,7 @@ pub(crate) fn end_holder((pid, start): (u32, u64), limit: Duration) -> Option<us
     };
     let deadline = Instant::now() + limit;
     let mut ended = end(&tree(), true);
-    // The holder last: as long as it lives, nothing of its tree goes elsewhere.
+    // The holder last: while it lives, its tree stays below it.
     loop {
         let tree = tree();
         if tree.is_empty() || Instant::now() >= deadline {
@@ -101,11 +101,11 @@ fn end(leftovers: &[(Member, OwnedFd)], ask: bool) -> usize {
     leftovers.iter().filter(|(_, pidfd)| gone(pidfd)).count()
 }
 
-/// The processes that dead runtimes have left.
+/// The processes of dead runtimes.
 struct Leftovers {
-    /// Those to be ended now.
+    /// Processes to end now.
     processes: Vec<Member>,
-    /// The shims and zygotes that are still at work, and whose trees are left to them.
+    /// Working shims and zygotes, which handle their own trees.
     shims: Vec<Member>,
 }
 
@@ -115,7 +115,7 @@ impl Leftovers {
             everyone().into_iter().map(|it| (it.pid, it)).collect();
         let lineage = |pid: i32| {
             let parents = std::iter::successors(everyone.get(&pid), |it| everyone.get(&it.parent));
-            // Should the snapshot be torn, a loop in it must not be ours.
+            // An inconsistent snapshot may contain a cycle.
             parents.take(everyone.len())
         };
         let ancestors: HashSet<i32> = lineage(own.pid).map(|it| it.pid).collect();
@@ -124,7 +124,7 @@ impl Leftovers {
         for member in everyone.values().filter(|it| it.alive()) {
             if let Some(id) = RuntimeId::of(member.pid) {
                 let alive = *runtimes.entry(id).or_insert_with(|| id.alive());
-                // A process that is older than the runtime whose marker it carries is not what the marker says.
+                // A process that is older than the runtime of its marker does not belong to it.
                 if !alive && member.start >= id.start && is_in_our_namespace(member.pid) {
                     marked.insert(member.pid);
                 }
@@ -134,7 +134,7 @@ impl Leftovers {
         let living: HashSet<i32> = living.map(|(id, _)| id.pid).collect();
         let is_holder = |it: &Member| {
             let answered = holders.contains(&it.pid.cast_unsigned());
-            // One that has not answered us may hold for a runtime with another state folder.
+            // A holder that did not answer us may belong to a runtime with another state directory.
             (answered || it.name == holder::NAME.to_bytes()) && is_shim(it.pid)
         };
         let works = |it: &&Member| {
@@ -145,7 +145,7 @@ impl Leftovers {
         let shims: Vec<Member> = everyone.values().filter(works).cloned().collect();
         let (holding, shims): (Vec<Member>, Vec<Member>) = shims.into_iter().partition(is_holder);
         for holder in holding.iter().filter(|it| it.stopped()) {
-            // Whoever stopped it has no runtime to continue it.
+            // No runtime is left to continue it.
             holder.signal(Signal::CONT);
         }
         let above_holders: HashSet<i32> = holding
@@ -153,13 +153,14 @@ impl Leftovers {
             .flat_map(|it| lineage(it.pid))
             .map(|it| it.pid)
             .collect();
-        // A zygote stays for as long as one of its shims does.
+        // A zygote stays as long as one of its shims.
         let shims: Vec<Member> = shims
             .into_iter()
             .filter(|it| !above_holders.contains(&it.pid))
             .collect();
         let left = everyone.values().filter(|member| {
-            // A living runtime between it and the marked one owns it; above the marked one is whoever adopted that.
+            // A live runtime between it and the marked process owns it; a process above the marked one has adopted that
+            // one.
             let owner =
                 lineage(member.pid).find(|it| living.contains(&it.pid) || marked.contains(&it.pid));
             member.alive()
@@ -176,8 +177,7 @@ impl Leftovers {
     }
 }
 
-/// Whether a process has no other pid than the one that we know it by. Everybody may read this, of processes that hide
-/// their namespaces too.
+/// Whether a process has only the pid that we see. This is readable even for processes that hide their namespaces.
 fn is_in_our_namespace(pid: i32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let pids = status.lines().find_map(|line| line.strip_prefix("NSpid:"));

@@ -14,7 +14,7 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Signals that are sent to groups, or by terminals and pipes, and must not end or stop zygote and shims.
+/// Signals to groups, or from terminals and pipes, that must not end or stop zygote and shims.
 const IGNORED: [libc::c_int; 11] = [
     libc::SIGHUP,
     libc::SIGINT,
@@ -29,11 +29,11 @@ const IGNORED: [libc::c_int; 11] = [
     libc::SIGTTOU,
 ];
 
-/// Ignores what must not end this process, and blocks `SIGCHLD` except inside [`wait`].
+/// Ignores these signals, and blocks `SIGCHLD` except inside [`wait`].
 pub(super) fn prepare_signals() {
     extern "C" fn nothing(_: libc::c_int) {}
-    // SAFETY: the structures are zeroed, which is valid for them, and then filled; the handler does nothing and is
-    // therefore safe at any time.
+    // SAFETY: the structures are zeroed, which is valid for them, and then filled; the handler does nothing, so it is
+    // safe at any time.
     unsafe {
         for signal in IGNORED {
             libc::signal(signal, libc::SIG_IGN);
@@ -46,7 +46,7 @@ pub(super) fn prepare_signals() {
         libc::sigaddset(&raw mut mask, libc::SIGCHLD);
         libc::sigprocmask(libc::SIG_SETMASK, &raw const mask, ptr::null_mut());
     }
-    // Shims are forks of this process and know it then.
+    // Computed before shims are forked, so that they inherit the result.
     let _ = changed_signals();
 }
 
@@ -68,7 +68,7 @@ impl KernelAction {
     };
 }
 
-/// Signals that are ignored or handled, a bit each. Found out once: the zygote and its shims change none after
+/// Signals that are ignored or handled, as a bit mask. Computed once: the zygote and its shims change none after
 /// [`prepare_signals`].
 pub(super) fn changed_signals() -> u64 {
     static CHANGED: OnceLock<u64> = OnceLock::new();
@@ -76,7 +76,7 @@ pub(super) fn changed_signals() -> u64 {
         let mut changed = 0;
         for signal in 1..=64 {
             let mut action = KernelAction::DEFAULT;
-            // SAFETY: without a new action the call only fills the old one, which is the kernel's structure.
+            // SAFETY: without a new action the call only fills the old one, which has the kernel's layout.
             let asked = unsafe {
                 libc::syscall(
                     libc::SYS_rt_sigaction,
@@ -102,10 +102,10 @@ pub(super) enum Woken {
     Time,
 }
 
-/// Waits until the descriptor can be read (or its peer is gone), a child changed, or the time is over.
+/// Waits until the descriptor is readable (or its peer is gone), a child has changed, or the timeout expires.
 pub(super) fn wait(fd: Option<BorrowedFd<'_>>, timeout: Option<Duration>) -> Woken {
     let mut poll = libc::pollfd {
-        // The kernel passes over a negative one.
+        // The kernel ignores a negative descriptor.
         fd: fd.map_or(-1, |fd| fd.as_raw_fd()),
         events: libc::POLLIN,
         revents: 0,
@@ -115,7 +115,7 @@ pub(super) fn wait(fd: Option<BorrowedFd<'_>>, timeout: Option<Duration>) -> Wok
         tv_nsec: timeout.subsec_nanos().into(),
     });
     let timeout = timeout.as_ref().map_or(ptr::null(), ptr::from_ref);
-    // SAFETY: one `pollfd` is passed with the count one; timeout and mask live through the call.
+    // SAFETY: one `pollfd` is passed with the count one; timeout and mask outlive the call.
     let ready = unsafe {
         let mut mask = MaybeUninit::zeroed().assume_init();
         libc::sigemptyset(&raw mut mask);
@@ -128,7 +128,7 @@ pub(super) fn wait(fd: Option<BorrowedFd<'_>>, timeout: Option<Duration>) -> Wok
     }
 }
 
-/// Waits as [`wait`] does for any of these descriptors, and says which of them can be read.
+/// Like [`wait`] for several descriptors; returns which of them are readable.
 pub(super) fn wait_any(fds: &[BorrowedFd<'_>], timeout: Option<Duration>) -> Vec<bool> {
     let mut polls: Vec<libc::pollfd> = fds
         .iter()
@@ -144,7 +144,7 @@ pub(super) fn wait_any(fds: &[BorrowedFd<'_>], timeout: Option<Duration>) -> Vec
     });
     let timeout = timeout.as_ref().map_or(ptr::null(), ptr::from_ref);
     let count = polls.len() as libc::nfds_t;
-    // SAFETY: the list is passed with its length; timeout and mask live through the call.
+    // SAFETY: the list is passed with its length; timeout and mask outlive the call.
     let ready = unsafe {
         let mut mask = MaybeUninit::zeroed().assume_init();
         libc::sigemptyset(&raw mut mask);
@@ -161,27 +161,27 @@ pub(super) fn wait_any(fds: &[BorrowedFd<'_>], timeout: Option<Duration>) -> Vec
 pub(super) enum Reaped {
     /// A child that has ended, with its wait status.
     Child { pid: i32, status: i32 },
-    /// A child that somebody has stopped.
+    /// A stopped child.
     Stopped { pid: i32 },
-    /// There are children, and none has ended.
+    /// There are children, but none has ended.
     Running,
-    /// There is no child at all.
+    /// There are no children.
     Childless,
 }
 
-/// Fetches one ended child, if there is one.
+/// Reaps one ended child, if any.
 pub(super) fn reap() -> Reaped {
     wait_for_child(libc::WNOHANG)
 }
 
-/// Fetches one child that has ended or was stopped, if there is one.
+/// Reaps one ended or stopped child, if any.
 pub(super) fn reap_or_stopped() -> Reaped {
     wait_for_child(libc::WNOHANG | libc::WUNTRACED)
 }
 
 fn wait_for_child(options: libc::c_int) -> Reaped {
     let mut status = 0;
-    // SAFETY: the status is a valid place to write to.
+    // SAFETY: the status is valid for writes.
     match unsafe { libc::waitpid(-1, &raw mut status, options) } {
         0 => Reaped::Running,
         pid if pid > 0 && libc::WIFSTOPPED(status) => Reaped::Stopped { pid },
@@ -194,10 +194,10 @@ fn wait_for_child(options: libc::c_int) -> Reaped {
 ///
 /// # Safety
 ///
-/// This process has a single thread: the child may then do whatever its parent may. A child of a process with more
-/// threads could meet locks that nobody will release, the allocator's among them.
+/// This process must have a single thread: then the child may do everything that its parent may. With more threads, the
+/// child could block on locks that are never released, such as the allocator's.
 pub(super) unsafe fn fork() -> io::Result<Option<i32>> {
-    // SAFETY: the caller promises that there is no other thread.
+    // SAFETY: the caller guarantees that there is no other thread.
     match unsafe { libc::fork() } {
         0 => Ok(None),
         pid if pid > 0 => Ok(Some(pid)),
@@ -205,19 +205,19 @@ pub(super) unsafe fn fork() -> io::Result<Option<i32>> {
     }
 }
 
-/// Ends this process at once, without destructors or `atexit` handlers of the program that it is a copy of.
+/// Exits at once, without destructors or `atexit` handlers of the forked program.
 pub(super) fn exit(code: i32) -> ! {
     // SAFETY: it does not return.
     unsafe { libc::_exit(code) }
 }
 
-/// The name that `ps` shows for this process.
+/// Sets the process name that `ps` shows.
 pub(super) fn set_name(name: &std::ffi::CStr) {
-    // SAFETY: the name is a C string; longer ones are cut by the kernel.
+    // SAFETY: the name is a C string; the kernel truncates longer ones.
     unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
 }
 
-/// The process that connected a Unix socket, as it was then: its pid, 0 if it has none in this namespace.
+/// The pid of the process that connected a Unix socket; 0 if it has none in this namespace.
 pub(super) fn peer_pid(socket: BorrowedFd<'_>) -> io::Result<i32> {
     let mut credentials = libc::ucred {
         pid: 0,
@@ -229,7 +229,7 @@ pub(super) fn peer_pid(socket: BorrowedFd<'_>) -> io::Result<i32> {
     Ok(credentials.pid)
 }
 
-/// A descriptor of the process that connected a Unix socket. Kernels before 6.5 have none.
+/// A pidfd of the process that connected a Unix socket. Not available before Linux 6.5.
 pub(super) fn peer_pidfd(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     /// The value on all current Linux architectures apart from parisc and
     /// sparc.
@@ -237,7 +237,7 @@ pub(super) fn peer_pidfd(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     let mut pidfd: RawFd = -1;
     // SAFETY: the kernel fills an `int` for this option.
     unsafe { socket_option(socket, SO_PEERPIDFD, &mut pidfd)? };
-    // SAFETY: the kernel has just made the descriptor, for us alone.
+    // SAFETY: the kernel has just created the descriptor, and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(pidfd) })
 }
 
@@ -245,14 +245,14 @@ pub(super) fn peer_pidfd(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 ///
 /// # Safety
 ///
-/// `T` is what the kernel fills for this option, or any bytes are a valid `T`.
+/// `T` must be the type that the kernel fills for this option, or valid for any bytes.
 unsafe fn socket_option<T>(
     socket: BorrowedFd<'_>,
     option: libc::c_int,
     value: &mut T,
 ) -> io::Result<()> {
     let mut length = libc::socklen_t::try_from(size_of::<T>()).expect("it is small");
-    // SAFETY: the value is as long as the length says, and the caller promises that it may be filled.
+    // SAFETY: the length is that of the value, and the caller guarantees that it may be filled.
     let result = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),
@@ -272,11 +272,11 @@ unsafe fn socket_option<T>(
 ///
 /// # Safety
 ///
-/// Nothing in this process owns or uses a descriptor from `first` on, so that no owner closes it again or meets another
-/// file under its number.
+/// Nothing in this process may own or use a descriptor from `first` on: an owner would close it again, or use another
+/// file with the same number.
 pub(super) unsafe fn close_from(first: RawFd) {
     let first = libc::c_uint::try_from(first).expect("descriptors are not negative");
-    // SAFETY: the caller promises that nobody has a use for them.
+    // SAFETY: the caller guarantees that they are not used.
     let closed = unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) };
     if closed == 0 {
         return;
@@ -292,7 +292,7 @@ pub(super) unsafe fn close_from(first: RawFd) {
         },
     );
     for fd in open.into_iter().filter(|&fd| fd.cast_unsigned() >= first) {
-        // SAFETY: as above; closing one that is closed already is an error that nobody minds.
+        // SAFETY: as above; closing a closed descriptor is a harmless error.
         unsafe { libc::close(fd) };
     }
 }

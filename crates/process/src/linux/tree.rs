@@ -25,7 +25,7 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// Reads one process; `None` when there is none of that id.
+    /// Reads one process; `None` if it does not exist.
     pub(crate) fn read(pid: i32) -> Option<Self> {
         let mut buffer = [0; 1024];
         let length = read_small(&format!("/proc/{pid}/stat"), &mut buffer).ok()?;
@@ -33,7 +33,7 @@ impl Member {
     }
 
     fn parse(pid: i32, line: &[u8]) -> Option<Self> {
-        // The name may hold spaces and brackets; what follows its last bracket may not.
+        // The name may contain spaces and parentheses; the rest of the line contains none.
         let open = memchr::memchr(b'(', line)?;
         let close = memchr::memrchr(b')', line)?;
         let rest = std::str::from_utf8(line.get(close + 2..)?).ok()?;
@@ -68,7 +68,7 @@ impl Member {
         matches!(self.state, b'T' | b't')
     }
 
-    /// Whether it has told the system to spare it this signal.
+    /// Whether it ignores this signal.
     pub(crate) fn ignores(&self, signal: Signal) -> bool {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid));
         let status = status.unwrap_or_default();
@@ -83,15 +83,15 @@ impl Member {
             return;
         };
         match pidfd_open(pid, PidfdFlags::empty()) {
-            // Whoever the id belongs to after the descriptor was made is either the descriptor's process, or the
-            // descriptor's process is gone and signals nobody.
+            // The pidfd refers either to the process that now has the pid, or to one that is gone, which receives no
+            // signal.
             Ok(pidfd) => {
                 if Self::read(self.pid).is_some_and(|now| now.start == self.start) {
                     let _ = pidfd_send_signal(&pidfd, signal);
                 }
             }
             Err(rustix::io::Errno::SRCH) => {}
-            // Kernels before 5.3 have no such descriptors.
+            // Not available before Linux 5.3.
             Err(_) => {
                 if Self::read(self.pid).is_some_and(|now| now.start == self.start) {
                     let _ = kill_process(pid, signal);
@@ -111,7 +111,7 @@ pub(crate) fn descendants(root: i32) -> Vec<Member> {
     let mut next = 0;
     while next < found.len() {
         let pid = found[next].pid;
-        // One that is gone by now has handed its children to `root`; the next walk finds them.
+        // The children of a process that has exited are now below `root`; the next walk finds them.
         if let Ok(children) = self::children(pid) {
             add(&mut found, children, pid, root);
         }
@@ -131,7 +131,7 @@ pub(crate) fn has_more_than(root: i32, limit: usize) -> bool {
     while next < found.len() && alive <= limit {
         let pid = found[next];
         alive += usize::from(Member::read(pid).is_some_and(|member| member.alive()));
-        // A list of more than are allowed has to be looked at and need not become longer.
+        // A list that exceeds the limit need not become longer.
         if found.len() - next <= limit + 1 {
             found.extend(children(pid).unwrap_or_default());
         }
@@ -142,7 +142,7 @@ pub(crate) fn has_more_than(root: i32, limit: usize) -> bool {
 
 fn add(found: &mut Vec<Member>, children: Vec<i32>, parent: i32, root: i32) {
     for pid in children {
-        // The id may have been freed and taken by a stranger since it was listed.
+        // The pid may have been reused since it was listed.
         let member = Member::read(pid).filter(|it| it.parent == parent || it.parent == root);
         if let Some(member) = member
             && !found.iter().any(|it| it.pid == pid)
@@ -152,7 +152,7 @@ fn add(found: &mut Vec<Member>, children: Vec<i32>, parent: i32, root: i32) {
     }
 }
 
-/// The direct children of a process, of all its threads.
+/// The direct children of all threads of a process.
 pub(crate) fn children(pid: i32) -> io::Result<Vec<i32>> {
     let mut children = Vec::new();
     let mut tasks = tasks(pid)?;
@@ -161,14 +161,14 @@ pub(crate) fn children(pid: i32) -> io::Result<Vec<i32>> {
         match std::fs::File::open(format!("/proc/{pid}/task/{task}/children")) {
             Ok(mut file) => {
                 let mut text = String::new();
-                // A process that goes while it is read has no children any more.
+                // A process that exits meanwhile has no children.
                 let _ = file.read_to_string(&mut text);
                 children.extend(
                     text.split_ascii_whitespace()
                         .filter_map(|it| it.parse::<i32>().ok()),
                 );
             }
-            // The first thread is always there: without the file, this kernel does not offer it.
+            // The first thread always exists: if the file is missing, the kernel does not support it.
             Err(error) if task == pid => return Err(error),
             Err(_) => {}
         }
@@ -185,7 +185,7 @@ pub(crate) fn tasks(pid: i32) -> io::Result<Vec<i32>> {
         .collect())
 }
 
-/// Every process that can be seen.
+/// Every visible process.
 pub(crate) fn everyone() -> Vec<Member> {
     let Ok(entries) = std::fs::read_dir("/proc") else {
         return Vec::new();

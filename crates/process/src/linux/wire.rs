@@ -16,7 +16,7 @@ use windlass_sandbox::LimitKind;
 use super::confine_wire::{CONFINE, ConfineOrder, PREPARE, PrepareOrder};
 use super::keep_wire::{KEEP, KeepOrder};
 
-/// The longest order that travels inside its message; longer ones travel in a memory file.
+/// The maximum size of an order inside its message; longer ones are sent in a memory file.
 pub(super) const INLINE_LIMIT: usize = 64 * 1024;
 
 const START: u8 = 1;
@@ -25,20 +25,19 @@ const STARTED: u8 = 5;
 const FAILED: u8 = 6;
 const EXCEEDED: u8 = 42;
 
-/// Flags of a [`StartOrder`]: the descriptors that come along, in this order,
-/// and other settings.
+/// Flags of a [`StartOrder`]: the attached descriptors, in this order, and other settings.
 pub(super) mod flag {
-    /// The read end of a pipe for stdin comes along.
+    /// The read end of a pipe for stdin is attached.
     pub(in super::super) const STDIN: u8 = 1;
-    /// The write end of a pipe for stdout comes along.
+    /// The write end of a pipe for stdout is attached.
     pub(in super::super) const STDOUT: u8 = 2;
-    /// The write end of a pipe for stderr comes along.
+    /// The write end of a pipe for stderr is attached.
     pub(in super::super) const STDERR: u8 = 4;
-    /// stderr goes where stdout goes.
+    /// stderr is redirected to stdout.
     pub(in super::super) const MERGE: u8 = 8;
     /// The environment starts empty.
     pub(in super::super) const CLEAR_ENV: u8 = 16;
-    /// All three streams are a terminal, in a session of its own; no descriptor comes along.
+    /// All three streams are a terminal, in a new session; no descriptor is attached.
     pub(in super::super) const TERMINAL: u8 = 32;
 }
 
@@ -52,7 +51,7 @@ pub(super) struct StartWriter {
 const HEADER: usize = 14;
 
 impl StartWriter {
-    /// `cwd` may be empty: then the program runs where the zygote does.
+    /// An empty `cwd` is that of the zygote.
     pub(super) fn new(
         flags: u8,
         grace_ms: u32,
@@ -75,7 +74,7 @@ impl StartWriter {
         writer
     }
 
-    /// All arguments come before all edits.
+    /// All arguments must precede all edits.
     pub(super) fn arg(&mut self, arg: &[u8]) {
         debug_assert_eq!(self.edits, 0, "arguments come before edits");
         self.args += 1;
@@ -104,7 +103,7 @@ impl StartWriter {
     }
 }
 
-/// The message that stands for an order in a memory file of this length. The file is its last descriptor.
+/// The message for an order in a memory file of this length. The file is its last descriptor.
 pub(super) fn in_file(length: u32) -> Vec<u8> {
     let mut bytes = vec![IN_FILE];
     bytes.extend_from_slice(&length.to_ne_bytes());
@@ -118,9 +117,9 @@ pub(super) enum ShimOrder<'a> {
     InFile {
         length: usize,
     },
-    /// Keep the program that comes next.
+    /// Keep the next program.
     Keep(KeepOrder),
-    /// Confine the program that comes next.
+    /// Confine the next program.
     Confine(ConfineOrder),
     /// Make namespaces.
     Prepare(PrepareOrder),
@@ -128,7 +127,7 @@ pub(super) enum ShimOrder<'a> {
     Running(HolderOrder),
 }
 
-/// A program to start, as the shim reads it.
+/// A program to start, as decoded by the shim.
 pub(super) struct StartOrder<'a> {
     pub(super) flags: u8,
     pub(super) grace_ms: u32,
@@ -188,7 +187,7 @@ impl<'a> StartOrder<'a> {
 /// The step at which a start failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StartStage {
-    /// There is no shim.
+    /// No shim could be forked.
     Fork,
     Cwd,
     Exec,
@@ -213,7 +212,7 @@ pub(super) enum Report {
     Exceeded(LimitKind),
 }
 
-/// The longest [`Report`].
+/// The maximum size of a [`Report`].
 pub(super) const REPORT_LIMIT: usize = 1024;
 
 impl Report {

@@ -9,16 +9,16 @@ use std::ops::Sub;
 
 use super::tree::{Member, read_small};
 
-/// Folders that may be in memory, and that everybody can write.
+/// World-writable directories that may be in memory.
 const SHARED: [&str; 2] = ["/tmp", "/dev/shm"];
 
 const TMPFS: u32 = 0x0102_1994;
 
-/// The account of one tree since its start.
+/// The written bytes of one tree since its start.
 pub(super) struct WriteAccount {
-    /// The shim's own account when the tree began: it includes programs before this one.
+    /// The shim's own count when the tree started: it includes earlier programs.
     before: WrittenBytes,
-    /// Bytes that were used in folders in memory when the tree began.
+    /// Bytes used in in-memory directories when the tree started.
     in_memory_before: u64,
     /// The highest values seen. A process that exits is for a moment in no
     /// count.
@@ -28,14 +28,14 @@ pub(super) struct WriteAccount {
 /// Bytes that were written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct WrittenBytes {
-    /// To disks, without those that were removed before they got there.
+    /// To disks, except data that was removed before it was written back.
     to_disks: u64,
-    /// To anything: pipes and terminals too.
+    /// To anything, including pipes and terminals.
     to_anything: u64,
 }
 
 impl WriteAccount {
-    /// Begins the account of the tree below `root`.
+    /// Starts to count for the tree below `root`.
     pub(super) fn open(root: i32) -> Self {
         Self {
             before: WrittenBytes::by(root).unwrap_or_default(),
@@ -62,7 +62,7 @@ impl WriteAccount {
         if self.most.to_disks > limit {
             return true;
         }
-        // Others write there too. So both have to be as much: the growth, and what this tree has written.
+        // Other processes write there too, so both the growth and the bytes written by this tree must exceed the rest.
         let rest = limit - self.most.to_disks;
         self.most.to_anything > limit
             && used_in_memory().saturating_sub(self.in_memory_before) > rest
@@ -70,7 +70,7 @@ impl WriteAccount {
 }
 
 impl WrittenBytes {
-    /// The account of one process, with children that it has fetched.
+    /// The count of one process, including its reaped children.
     fn by(pid: i32) -> Option<Self> {
         let mut buffer = [0; 512];
         let length = read_small(&format!("/proc/{pid}/io"), &mut buffer).ok()?;
@@ -101,7 +101,7 @@ impl Sub for WrittenBytes {
     }
 }
 
-/// Bytes that are used in those of the shared folders that are in memory.
+/// Bytes used in those shared directories that are in memory.
 fn used_in_memory() -> u64 {
     let folders = SHARED.iter().filter_map(|folder| {
         let system = rustix::fs::statfs(*folder).ok()?;

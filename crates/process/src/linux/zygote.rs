@@ -22,23 +22,23 @@ use super::tree::Member;
 use super::wire::{INLINE_LIMIT, Report, StartStage};
 use super::{STOPS, brand, marker, private, shim};
 
-/// The name by which a zygote knows itself, as its first argument. The second is the limit of open files for programs.
+/// The first argument of a zygote, by which it recognises itself. The second is the limit of open files for programs.
 pub(super) const NAME: &str = "windlass-zygote";
-/// The variable that holds the id of the runtime that started it; nobody else sets it.
+/// The variable with the id of the runtime that started it; nothing else sets it.
 pub(super) const VARIABLE: &str = "WINDLASS_ZYGOTE";
-/// Where it finds its socket.
+/// The descriptor of its socket.
 pub(super) const SOCKET: RawFd = 3;
 
-/// How long a runtime that has closed its socket may take to be dead: a time, and how often it is waited for.
+/// How long a runtime that has closed its socket may take to die: an interval, and the number of intervals.
 const DYING: (Duration, u32) = (Duration::from_millis(10), 200);
 
-/// Becomes the zygote, and never returns, if this process was started as one.
+/// Runs as the zygote, and never returns, if this process was started as one.
 pub(super) fn run_if_started_as_one() {
     let mut args = std::env::args_os();
     if args.next().is_none_or(|name| name != NAME) {
         return;
     }
-    // A program may be called by any name; the variable must name the runtime that is our parent, too.
+    // Any program may have this name, so the variable must also name the runtime that is our parent.
     let Some(runtime) = std::env::var(VARIABLE)
         .ok()
         .and_then(|id| id.parse::<marker::RuntimeId>().ok())
@@ -47,10 +47,10 @@ pub(super) fn run_if_started_as_one() {
     };
     let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get());
     if parent != Some(runtime.pid) {
-        // It died before we came up.
+        // It died before we started.
         sys::exit(0);
     }
-    // Before anything is read: `execve` has undone what the runtime had done.
+    // Before anything is read: `execve` has reset it.
     super::hide_from_tools();
     brand::put_on(runtime);
     let limit = args.next().and_then(|limit| limit.to_str()?.parse().ok());
@@ -62,11 +62,11 @@ pub(super) fn run_if_started_as_one() {
     reason = "the zygote takes over the descriptors that it was started with, by number"
 )]
 fn run(runtime: marker::RuntimeId, file_limit: Option<u64>) -> ! {
-    // SAFETY: `init` runs first thing in `main`, and this process has only been looked at since: nothing has made a
-    // descriptor, and those from before belong to nobody here.
+    // SAFETY: `init` runs first in `main`, and nothing in this process has created a descriptor since; inherited ones
+    // have no owner here.
     unsafe { sys::close_from(SOCKET + 1) };
-    // SAFETY: the runtime put the socket there, nothing else in this process has touched it, and this function, which
-    // runs once, is the only one that takes it.
+    // SAFETY: the runtime put the socket there, nothing else in this process has used it, and only this function, which
+    // runs once, takes ownership.
     let socket = unsafe { OwnedFd::from_raw_fd(SOCKET) };
     sys::prepare_signals();
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
@@ -74,7 +74,7 @@ fn run(runtime: marker::RuntimeId, file_limit: Option<u64>) -> ! {
         super::limit::set(limit);
     }
     let base = environment();
-    // Large enough to be mapped instead of carved from the heap: its pages exist only where a shim touches them.
+    // Large enough to be mapped instead of allocated on the heap: only pages that a shim touches use memory.
     let buffer = vec![0; 4 * INLINE_LIMIT];
     Zygote {
         socket: Some(socket),
@@ -148,8 +148,8 @@ impl Zygote {
         }
     }
 
-    /// Fetches every shim that has exited, and says whether there is no child left. A shim that did not exit by itself
-    /// has left its tree to us.
+    /// Reaps every shim that has exited, and returns whether no child is left. A shim that was killed has left its tree
+    /// to us.
     fn reap(&mut self) -> bool {
         let mut killed = false;
         loop {
@@ -168,8 +168,8 @@ impl Zygote {
         }
     }
 
-    /// Continues a shim that was stopped. While it is, it can end nothing; so one that is stopped again and again is
-    /// killed, and its tree with it.
+    /// Continues a stopped shim. While it is stopped, it cannot end its tree; so a shim that is stopped repeatedly is
+    /// killed, together with its tree.
     fn go_on(&mut self, pid: i32) {
         if let Some(stops) = self.shims.get_mut(&pid)
             && let Some(shim) = Pid::from_raw(pid)
@@ -180,7 +180,7 @@ impl Zygote {
             } else {
                 Signal::CONT
             };
-            // It is our child and has not been waited for: the pid is its own.
+            // It is our child and was not waited for, so its pid was not reused.
             let _ = kill_process(shim, signal);
         }
     }
@@ -196,7 +196,7 @@ impl Zygote {
         );
     }
 
-    /// Takes one control socket and forks a shim for it.
+    /// Receives one control socket and forks a shim for it.
     #[expect(unsafe_code, reason = "only a process with one thread may fork")]
     fn receive(&mut self) {
         let Some(socket) = &self.socket else { return };
@@ -213,11 +213,11 @@ impl Zygote {
                 self.shims.insert(pid, 0);
             }
             Ok(None) => {
-                // This is the shim; the zygote's socket is nothing it should hold.
+                // This is the shim, which must not keep the zygote's socket.
                 self.socket = None;
                 shim::run(control, &self.base, &mut self.buffer[..INLINE_LIMIT]);
             }
-            // What is asked of this shim, now or later, is answered with this.
+            // All requests to this shim get this error.
             Err(error) => {
                 let failed = Report::Failed {
                     stage: StartStage::Fork,

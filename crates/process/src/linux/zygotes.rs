@@ -19,9 +19,9 @@ use super::marker::{self, RuntimeId};
 use super::spawn::{FdAction, ProcessPlacement, StringList, spawn};
 use super::{guard, limit, socket, zygote};
 
-/// More starts than this wait for one another rather than fill the zygote's socket.
+/// The maximum number of concurrent starts, so that the zygote's socket does not fill up.
 const STARTS: usize = 32;
-/// How many idle shims are kept.
+/// The maximum number of idle shims.
 pub(super) const RESERVE: usize = 4;
 
 /// The pool of shims.
@@ -38,13 +38,13 @@ struct ZygotePoolState {
     reserve: Vec<IdleShim>,
 }
 
-/// A running zygote. It exits when this is dropped and its shims are gone.
+/// A running zygote. After this is dropped, it exits when its shims are gone.
 pub(crate) struct RunningZygote {
     socket: OwnedFd,
     dead: Arc<AtomicBool>,
 }
 
-/// A shim that waits for its order. It exits when this is dropped.
+/// A shim that waits for its order. Dropping this makes it exit.
 pub(crate) struct IdleShim {
     pub(super) control: OwnedFd,
     pub(super) zygote: Arc<RunningZygote>,
@@ -63,7 +63,7 @@ impl Zygotes {
             state: Mutex::default(),
             starts: Semaphore::new(STARTS),
         };
-        // What a tool orphans must come to us, not to init, should a zygote be killed.
+        // If a zygote is killed, orphans of tools must be reparented to us, not to init.
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
         let mut state = zygotes.state.lock();
         let shim = zygotes.fork(&mut state)?;
@@ -75,7 +75,7 @@ impl Zygotes {
     /// A shim, from the reserve if there is one.
     pub(super) fn shim(&self) -> io::Result<IdleShim> {
         let mut state = self.state.lock();
-        // A shim of a zygote that was killed lives on with its program, and is not given another.
+        // A shim of a killed zygote continues with its program, but is not reused.
         while let Some(shim) = state.reserve.pop() {
             if !shim.zygote.dead() {
                 return Ok(shim);
@@ -84,7 +84,7 @@ impl Zygotes {
         self.fork(&mut state)
     }
 
-    /// Fills the reserve. A failure is not told: the next start meets it again.
+    /// Fills the reserve. Errors are ignored: the next start reports them.
     pub(crate) fn prepare(&self) {
         let mut state = self.state.lock();
         if state.reserve.is_empty() {
@@ -93,7 +93,7 @@ impl Zygotes {
         }
     }
 
-    /// Takes back a shim that is idle.
+    /// Takes back an idle shim.
     pub(super) fn give_back(&self, shim: IdleShim) {
         let mut state = self.state.lock();
         if state.reserve.len() < RESERVE && !shim.zygote.dead() {
@@ -109,7 +109,7 @@ impl Zygotes {
             state.current = Some(Arc::clone(&zygote));
             return Ok(IdleShim { control, zygote });
         }
-        // There is none, or it was killed: the kernel has closed its end.
+        // There is none, or it was killed, which closed its end.
         let zygote = Arc::new(RunningZygote::start(&self.environment)?);
         socket::send(&zygote.socket, &[0], &[theirs.as_fd()])?;
         state.current = Some(Arc::clone(&zygote));
@@ -121,7 +121,7 @@ impl RunningZygote {
     fn start(environment: &[CString]) -> io::Result<Self> {
         let own = RuntimeId::own()?;
         let (socket, theirs) = socket::pair()?;
-        // Out of the way of the numbers that the new process fills first.
+        // Above the descriptors that the new process assigns first.
         let theirs = rustix::io::fcntl_dupfd_cloexec(&theirs, zygote::SOCKET + 1)?;
         let variables = [(marker::VARIABLE, own), (zygote::VARIABLE, own)]
             .map(|(name, id)| CString::new(format!("{name}={id}")).expect("no NUL in an id"));
@@ -144,7 +144,7 @@ impl RunningZygote {
                 to: zygote::SOCKET,
             },
         ];
-        // A session of its own: a tool has no terminal to be stopped by, and Ctrl-C at ours does not reach it.
+        // A new session: a tool has no terminal that could stop it, and Ctrl-C on ours does not reach it.
         let start = || {
             spawn(
                 c"/proc/self/exe",
