@@ -70,7 +70,8 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
         router: access.guard(api.router().merge(page())),
         tls: None,
         limits: Limits::default(),
-        is_tool: windlass_process::peer_is_tool,
+        // The browser is a child of this process, as tools are.
+        is_tool: |_| false,
     };
     let closing = CancellationToken::new();
     let (all, ending) = (api.clone(), closing.clone());
