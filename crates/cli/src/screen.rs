@@ -17,6 +17,16 @@ pub(crate) struct TerminalDisplay {
     drawn: Vec<usize>,
     /// How many rows above the last one the cursor is.
     raised: usize,
+    /// The live area as it was written last.
+    last: Option<DrawnArea>,
+}
+
+#[derive(PartialEq, Eq)]
+struct DrawnArea {
+    /// Its lines, and the sequences that position the cursor.
+    text: String,
+    /// Columns and rows of the terminal.
+    size: (usize, usize),
 }
 
 /// A position of the cursor in the live area.
@@ -39,6 +49,7 @@ impl TerminalDisplay {
             on: On::Stdout,
             drawn: Vec::new(),
             raised: 0,
+            last: None,
         }
     }
 
@@ -47,6 +58,7 @@ impl TerminalDisplay {
             on: On::Stderr,
             drawn: Vec::new(),
             raised: 0,
+            last: None,
         }
     }
 
@@ -91,27 +103,51 @@ impl TerminalDisplay {
         self.raised = at.above;
     }
 
+    /// Draws the live area again at the next call, changed or not: another
+    /// program has used the terminal.
+    pub(crate) fn invalidate(&mut self) {
+        self.last = None;
+    }
+
     fn paint_with(&mut self, committed: &[String], live: &[String], after: &str) {
-        let (columns, rows) = self.size();
+        if let Some(text) = self.redrawing(committed, live, after, self.size()) {
+            self.write(&text);
+        }
+    }
+
+    /// The text that commits lines and replaces the live area; `None` if the
+    /// terminal shows both already.
+    fn redrawing(
+        &mut self,
+        committed: &[String],
+        live: &[String],
+        after: &str,
+        size: (usize, usize),
+    ) -> Option<String> {
+        let (columns, rows) = size;
+        // The newest lines are at the bottom.
+        let skip = live.len().saturating_sub(rows.saturating_sub(1).max(1));
+        let shown: Vec<String> = live[skip..]
+            .iter()
+            .map(|line| fitting(line, columns.saturating_sub(1)))
+            .collect();
+        let area = DrawnArea {
+            text: shown.join("\r\n") + after,
+            size,
+        };
+        if committed.is_empty() && self.last.as_ref() == Some(&area) {
+            return None;
+        }
         let mut text = self.clearing(columns);
         self.raised = 0;
         for line in committed {
             text.push_str(line);
             text.push_str("\r\n");
         }
-        // The newest lines are at the bottom.
-        let skip = live.len().saturating_sub(rows.saturating_sub(1).max(1));
-        self.drawn.clear();
-        for (place, line) in live[skip..].iter().enumerate() {
-            if place > 0 {
-                text.push_str("\r\n");
-            }
-            let shown = fitting(line, columns.saturating_sub(1));
-            self.drawn.push(visible_width(&shown));
-            text.push_str(&shown);
-        }
-        text.push_str(after);
-        self.write(&text);
+        text.push_str(&area.text);
+        self.drawn = shown.iter().map(|line| visible_width(line)).collect();
+        self.last = Some(area);
+        Some(text)
     }
 
     /// Writes sequences that do not move the cursor.

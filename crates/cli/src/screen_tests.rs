@@ -18,3 +18,27 @@ fn a_live_area_is_cleared_by_the_rows_that_it_takes_now() {
     assert_eq!(screen.clearing(20), "\r\x1b[2A\x1b[J");
     assert_eq!(TerminalDisplay::stdout().clearing(40), "");
 }
+
+#[test]
+fn an_unchanged_live_area_is_not_drawn_again() {
+    let mut screen = TerminalDisplay::stdout();
+    let live = ["› hello".to_owned()];
+    let size = (40, 20);
+    let mut draw = |committed: &[String], after, size| {
+        let text = screen.redrawing(committed, &live, after, size);
+        if after == "again" {
+            screen.invalidate();
+        }
+        text
+    };
+
+    assert_eq!(draw(&[], "", size).as_deref(), Some("› hello"));
+    assert_eq!(draw(&[], "", size), None);
+    // The cursor, the size and committed lines are changes.
+    assert!(draw(&[], "\r", size).is_some());
+    assert!(draw(&[], "\r", (39, 20)).is_some());
+    assert!(draw(&["said".to_owned()], "\r", (39, 20)).is_some());
+    assert_eq!(draw(&[], "\r", (39, 20)), None);
+    assert!(draw(&[], "again", size).is_some());
+    assert!(draw(&[], "again", size).is_some());
+}

@@ -47,7 +47,10 @@ pub(crate) async fn fill(
         };
         match key {
             KeyPress::Interrupt => return Err(NoAnswer::Interrupted),
-            KeyPress::Continued => drawn.prepare(),
+            KeyPress::Continued => {
+                drawn.prepare();
+                drawn.screen.invalidate();
+            }
             key => match form.take(key) {
                 FormStep::Stay => {}
                 FormStep::Declined => return Err(NoAnswer::Declined),

@@ -290,7 +290,10 @@ impl TurnView {
                 let _ = writing.messages.send(Message::Leave);
             }
             KeyPress::Interrupt => writing.composer.set(""),
-            KeyPress::Continued => self.screen.write(PASTES),
+            KeyPress::Continued => {
+                self.screen.write(PASTES);
+                self.screen.invalidate();
+            }
             key => match writing.composer.take(key) {
                 Composed::Stay => {}
                 Composed::Sent(text) => {
