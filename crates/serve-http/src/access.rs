@@ -6,19 +6,17 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 
 use crate::api::Api;
 use crate::error::ApiError;
-use crate::grpc;
-use crate::places::Visitor;
 use crate::rate::Rate;
+use crate::slots::SlotClient;
 use crate::token::Token;
 
 /// How large the headers of a request may be together.
@@ -87,8 +85,8 @@ impl Access {
             return self.open_requests.take().then_some(()).ok_or_else(too_many);
         }
         self.check_token(headers)?;
-        if let Some(visitor) = request.extensions().get::<Visitor>() {
-            visitor.is_known();
+        if let Some(client) = request.extensions().get::<SlotClient>() {
+            client.mark_authenticated();
         }
         self.requests.take().then_some(()).ok_or_else(too_many)
     }
@@ -155,12 +153,9 @@ async fn check(State(access): State<Arc<Access>>, request: Request, next: Next) 
     let Err(refusal) = access.refusal(&request) else {
         return next.run(request).await;
     };
-    access.api.0.metrics.refused.fetch_add(1, Ordering::Relaxed);
-    if let Some(response) = grpc::refused(request.headers(), &refusal) {
-        return response;
-    }
-    let status = refusal.status;
-    let mut response = refusal.into_response();
+    access.api.count_refusal();
+    let mut response = refusal.respond_to(request.headers());
+    let status = response.status();
     let headers = response.headers_mut();
     if status == StatusCode::UNAUTHORIZED {
         let bearer = header::HeaderValue::from_static("Bearer");

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
@@ -227,7 +228,7 @@ impl Api {
 
     /// Begins to follow what happens. A runtime that nobody looks at does not
     /// pay for being looked at.
-    pub(crate) fn wake(&self) {
+    pub fn wake(&self) {
         self.0.woken.call_once(|| Hub::start(self));
     }
 
@@ -274,13 +275,24 @@ impl Api {
         Ok(())
     }
 
+    /// The number of open connections, as in the metrics.
+    pub fn connections(&self) -> usize {
+        self.0.metrics.connections.load(Ordering::Relaxed)
+    }
+
+    /// Counts a request that access was refused to, for the metrics.
+    pub fn count_refusal(&self) {
+        self.0.metrics.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Keeps a session alive that was begun over HTTP in a process before this
     /// one. It ends when nothing was asked of it for as long as `idle`.
     pub fn take_up(&self, session: &Session, idle: Option<Duration>) {
         sessions::own(self, session, idle);
     }
 
-    pub(crate) fn leaving(&self) -> CancellationToken {
+    /// Cancelled by [`Api::leave`].
+    pub fn leaving(&self) -> CancellationToken {
         self.0.leaving.lock().clone()
     }
 

@@ -6,7 +6,7 @@
 
 use std::fs::{DirBuilder, File};
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd as _, AsRawFd};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -14,8 +14,9 @@ use tokio::net::UnixListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::Api;
-use crate::gate::PeerCheck;
-use crate::server::{self, Limits};
+use crate::connection::{ConnectionService, Limits, pause_after};
+use crate::gate::{PeerCheck, admit_if};
+use crate::slots::ConnectionSlots;
 
 /// The longest path that a socket can be bound to or connected at.
 const LONGEST: usize = 100;
@@ -53,10 +54,13 @@ impl ControlSocket {
         std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o600))?;
         std::fs::rename(&new, &path)?;
         let (leaving, closing) = (CancellationToken::new(), CancellationToken::new());
-        let tokens = (leaving.clone(), closing.clone());
-        let limits = Limits::default();
-        let accepting = server::accept_unix(listener, api.clone(), limits, is_tool, tokens);
-        tokio::spawn(accepting);
+        let service = ConnectionService {
+            api: api.clone(),
+            router: api.router(),
+            limits: Limits::default(),
+            closing: closing.clone(),
+        };
+        tokio::spawn(accept(listener, service, is_tool, leaving.clone()));
         Ok(Self {
             path,
             leaving,
@@ -82,6 +86,44 @@ impl Drop for ControlSocket {
         self.leaving.cancel();
         self.closing.cancel();
         let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Accepts this user's connections.
+async fn accept(
+    listener: UnixListener,
+    service: ConnectionService,
+    is_tool: PeerCheck,
+    leaving: CancellationToken,
+) {
+    let slots = ConnectionSlots::new(service.limits.connections);
+    let own = rustix::process::geteuid().as_raw();
+    loop {
+        let stream = match leaving.run_until_cancelled(listener.accept()).await {
+            None => return,
+            Some(Ok((stream, _))) => stream,
+            Some(Err(error)) => {
+                pause_after(&error).await;
+                continue;
+            }
+        };
+        if !stream.peer_cred().is_ok_and(|peer| peer.uid() == own) {
+            continue;
+        }
+        let Some(slot) = service.closing.run_until_cancelled(slots.take()).await else {
+            return;
+        };
+        slot.client.mark_authenticated();
+        let service = service.clone();
+        tokio::spawn(async move {
+            let client = slot.client.clone();
+            // A Unix socket tells its peer at once.
+            let admitted = !is_tool(stream.as_fd());
+            if let Some(stream) = admit_if(admitted, stream) {
+                service.serve(stream, client).await;
+            }
+            drop(slot);
+        });
     }
 }
 

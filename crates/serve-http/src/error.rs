@@ -1,20 +1,25 @@
 //! Errors of requests, as JSON with a remedy.
 
 use axum::Json;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use windlass_protocol::{ErrorBody, HandleId, LineError};
 use windlass_runtime::{Refusal, RefusalKind, ReplyError, Sessions};
 
+use crate::grpc;
+
 /// A refused request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ApiError {
-    pub(crate) status: StatusCode,
-    pub(crate) message: String,
+pub struct ApiError {
+    /// The status of the response.
+    pub status: StatusCode,
+    /// The reason and the remedy.
+    pub message: String,
 }
 
 impl ApiError {
-    pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+    /// Refuses with a status and a reason.
+    pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { status, message }
     }
@@ -29,8 +34,15 @@ impl ApiError {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)
     }
 
-    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+    /// Nothing is at the path.
+    pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, message)
+    }
+
+    /// The response in the protocol of the client: as a gRPC status if the request
+    /// is one of gRPC, otherwise as JSON.
+    pub fn respond_to(self, headers: &HeaderMap) -> Response {
+        grpc::refused(headers, &self).unwrap_or_else(|| self.into_response())
     }
 
     /// The handle has neither a screen nor rows that have left it.

@@ -12,21 +12,22 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-/// The places of one listener.
-pub(crate) struct Places {
+/// The slots of one listener.
+pub struct ConnectionSlots {
     free: Arc<Semaphore>,
-    strangers: Strangers,
+    unauthenticated: Unauthenticated,
     taken: AtomicU64,
 }
 
-/// The connections that have not shown the token, the oldest first.
-type Strangers = Arc<Mutex<BTreeMap<u64, CancellationToken>>>;
+/// The unauthenticated connections, oldest first.
+type Unauthenticated = Arc<Mutex<BTreeMap<u64, CancellationToken>>>;
 
-impl Places {
-    pub(crate) fn new(count: usize) -> Self {
+impl ConnectionSlots {
+    /// This many, all free.
+    pub fn new(count: usize) -> Self {
         Self {
             free: Arc::new(Semaphore::new(count)),
-            strangers: Strangers::default(),
+            unauthenticated: Unauthenticated::default(),
             taken: AtomicU64::new(0),
         }
     }
@@ -34,11 +35,11 @@ impl Places {
     /// Takes a slot for an unauthenticated client. If none is free, the oldest
     /// unauthenticated connection is closed; if all are authenticated, this
     /// waits.
-    pub(crate) async fn take(&self) -> ConnectionSlot {
+    pub async fn take(&self) -> ConnectionSlot {
         let permit = if let Ok(permit) = Arc::clone(&self.free).try_acquire_owned() {
             permit
         } else {
-            let oldest = self.strangers.lock().pop_first();
+            let oldest = self.unauthenticated.lock().pop_first();
             if let Some((_, leave)) = oldest {
                 leave.cancel();
             }
@@ -47,46 +48,51 @@ impl Places {
         };
         let number = self.taken.fetch_add(1, Ordering::Relaxed);
         let leave = CancellationToken::new();
-        self.strangers.lock().insert(number, leave.clone());
+        self.unauthenticated.lock().insert(number, leave.clone());
         ConnectionSlot {
             leave,
             _permit: permit,
-            visitor: Visitor(Arc::new(PlaceEntry {
+            client: SlotClient(Arc::new(SlotEntry {
                 number,
-                strangers: Arc::clone(&self.strangers),
+                unauthenticated: Arc::clone(&self.unauthenticated),
             })),
         }
     }
 }
 
-/// A taken place, until it is dropped.
-pub(crate) struct ConnectionSlot {
+/// A taken slot. Dropping it frees the slot.
+pub struct ConnectionSlot {
     /// Cancelled when the connection must make room.
-    pub(crate) leave: CancellationToken,
+    pub leave: CancellationToken,
     /// Its client.
-    pub(crate) visitor: Visitor,
+    pub client: SlotClient,
     _permit: OwnedSemaphorePermit,
 }
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.visitor.is_known();
+        self.client.remove();
     }
 }
 
 /// The client of a connection. It accompanies each request, so that the token
 /// check can mark it as authenticated.
 #[derive(Clone)]
-pub(crate) struct Visitor(Arc<PlaceEntry>);
+pub struct SlotClient(Arc<SlotEntry>);
 
-struct PlaceEntry {
+struct SlotEntry {
     number: u64,
-    strangers: Strangers,
+    unauthenticated: Unauthenticated,
 }
 
-impl Visitor {
-    /// The client has shown the token: it keeps its place.
-    pub(crate) fn is_known(&self) {
-        self.0.strangers.lock().remove(&self.0.number);
+impl SlotClient {
+    /// Keeps the slot for this client, which has presented the token.
+    pub fn mark_authenticated(&self) {
+        self.remove();
+    }
+
+    /// Removes it from the connections that make room for others.
+    fn remove(&self) {
+        self.0.unauthenticated.lock().remove(&self.0.number);
     }
 }
