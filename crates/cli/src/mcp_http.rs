@@ -23,8 +23,8 @@ use axum::serve::{Listener, ListenerExt as _};
 use axum::{Extension, Router};
 use tokio::net::{TcpListener, UnixListener};
 use tokio_util::sync::CancellationToken;
+use windlass_control::admit;
 use windlass_process::peer_is_tool;
-use windlass_serve_http::admit;
 use windlass_serve_mcp::{ClientIdentity, HttpOptions, HttpSessions, McpServer, http_router};
 
 /// The variable with the token. If it is unset, a token is generated and

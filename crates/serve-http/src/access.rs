@@ -12,11 +12,9 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
+use windlass_control::{Api, ApiError, SlotClient};
 
-use crate::api::Api;
-use crate::error::ApiError;
 use crate::rate::Rate;
-use crate::slots::SlotClient;
 use crate::token::Token;
 
 /// How large the headers of a request may be together.

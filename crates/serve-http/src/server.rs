@@ -7,11 +7,9 @@ use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-
-use crate::api::Api;
-use crate::connection::{ConnectionService, Limits, pause_after};
-use crate::gate::{PeerCheck, admit};
-use crate::slots::ConnectionSlots;
+use windlass_control::{
+    Api, ConnectionService, ConnectionSlots, Limits, PeerCheck, admit, pause_after,
+};
 
 /// A port that is listened on.
 pub struct Server {

@@ -20,8 +20,8 @@ use tokio::io::Interest;
 use tokio::net::{UnixListener, UnixStream};
 use windlass_protocol::{HandoverOffer, HandoverRequest, HandoverWord};
 
-use crate::control::within_reach;
 use crate::gate::PeerCheck;
+use crate::socket::within_reach;
 
 /// The longest word.
 const LONGEST: usize = 64 << 10;

@@ -142,5 +142,5 @@ pub(crate) fn within_reach(path: &Path) -> io::Result<(PathBuf, Option<File>)> {
 }
 
 #[cfg(test)]
-#[path = "control_tests.rs"]
+#[path = "socket_tests.rs"]
 mod tests;

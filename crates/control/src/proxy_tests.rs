@@ -13,7 +13,7 @@ use windlass_runtime::{Catalogue, RunOptions, Runtime, Session, SessionOptions};
 use windlass_testing::batch;
 
 use super::*;
-use crate::control::ControlSocket;
+use crate::socket::ControlSocket;
 use crate::stage::{Events, Stage};
 
 /// Lets a runtime be found as that of another process.

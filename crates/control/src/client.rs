@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::net::UnixStream;
 
-use crate::control::within_reach;
+use crate::socket::within_reach;
 
 /// Says that only the runtime's own sessions are meant.
 pub(crate) const LOCAL: &str = "windlass-local";

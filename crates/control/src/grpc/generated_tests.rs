@@ -38,7 +38,7 @@ fn the_generated_code_belongs_to_the_proto_file() {
         assert!(
             there == right,
             "`{}` is stale; write it with \
-             `WINDLASS_GENERATE=1 cargo test -p windlass-serve-http generated`",
+             `WINDLASS_GENERATE=1 cargo test -p windlass-control generated`",
             path.display()
         );
     }

@@ -14,7 +14,7 @@ use libfuzzer_sys::fuzz_target;
 use tokio::runtime::{Builder, Runtime as Tokio};
 use tower::ServiceExt;
 use windlass_runtime::{Attendance, Catalogue, Runtime, Session, SessionOptions};
-use windlass_serve_http::Api;
+use windlass_control::Api;
 use windlass_testing::{Scripted, ScriptedJob, lasting};
 
 /// What takes a body; `ID` is a session.

@@ -1,0 +1,60 @@
+//! The sessions of all runtimes of a machine: an interface to them, and the
+//! connections between runtimes.
+//!
+//! Start at [`Api`], a router for the interface under `/api/v1`.
+//! [`ControlSocket`] offers it to this user on a Unix socket, [`Peer`] is the
+//! control socket of another runtime, and [`proto`] is the interface over gRPC.
+//! Nothing here prints, or knows how a tool runs. Ports, tokens, TLS and the page
+//! are in `windlass-serve-http`.
+
+mod api;
+mod ask;
+mod asks;
+mod client;
+mod connection;
+mod error;
+mod event_logs;
+mod events;
+mod extract;
+mod first_bytes;
+mod gate;
+mod grpc;
+mod handles;
+mod handover;
+mod held;
+mod history;
+mod holding;
+mod hosts;
+mod hub;
+mod hub_log;
+mod line_log;
+mod log;
+mod metrics;
+mod openapi;
+mod opencode;
+mod proxy;
+mod record;
+mod routing;
+mod sessions;
+mod slots;
+mod socket;
+#[cfg(test)]
+mod stage;
+mod stream;
+mod update;
+mod watching;
+
+pub use api::{Api, OpenSession};
+pub use ask::{AskBackend, AskEvent, AskInterjection, AskListener, AskRefusal, AskTalk};
+pub use client::{EventReader, Peer, PeerError, ServerSent, peers};
+pub use connection::{ConnectionService, Limits, pause_after};
+pub use error::ApiError;
+pub use event_logs::{EventLogs, LoggedPast};
+pub use gate::{PeerCheck, admit};
+pub use grpc::proto;
+pub use handover::{HandoverError, HandoverSocket, Predecessor, ReplacingServer};
+pub use hosts::HostSurvey;
+pub use openapi::openapi;
+pub use slots::{ConnectionSlot, ConnectionSlots, SlotClient};
+pub use socket::{ControlSocket, run_dir};
+pub use update::streamed;
