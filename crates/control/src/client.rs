@@ -16,6 +16,7 @@ use hyper_util::rt::TokioIo;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::net::UnixStream;
+use windlass_protocol::ErrorBody;
 
 use crate::socket::within_reach;
 
@@ -185,12 +186,11 @@ fn request(method: Method, path: &str, body: Body) -> Result<Request<Body>, Peer
 async fn refused(status: StatusCode, body: Incoming) -> PeerError {
     let body = http_body_util::Limited::new(body, ANSWER).collect().await;
     let bytes = body.map_or_else(|_| Bytes::new(), http_body_util::Collected::to_bytes);
-    let said: Option<serde_json::Value> = serde_json::from_slice(&bytes).ok();
-    let message = said.and_then(|said| Some(said.get("error")?.as_str()?.to_owned()));
-    PeerError::Refused {
-        status,
-        message: message.unwrap_or_else(|| format!("the runtime answered {status}")),
-    }
+    let message = match serde_json::from_slice::<ErrorBody>(&bytes) {
+        Ok(body) => body.error,
+        Err(_) => format!("the runtime answered {status}"),
+    };
+    PeerError::Refused { status, message }
 }
 
 /// One event of a stream.

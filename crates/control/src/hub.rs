@@ -4,60 +4,45 @@
 //! publishes events here; each reader has its own position. JSON is serialised
 //! once for all readers.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use parking_lot::Mutex;
 use serde_json::json;
-use tokio::sync::watch;
 use windlass_protocol::{
     HandleId, HubSession, LoggedHub, LoggedItem, Millis, SessionId, SessionUpdate, StreamedEvent,
 };
-use windlass_runtime::Session;
+use windlass_runtime::{RingItem, Session};
 
 use crate::api::Api;
 use crate::client::{self, Peer};
+use crate::event_content::EventContent;
 use crate::hub_log::{HubLog, ItemSource};
+use crate::numbered::{NumberedEvents, ReadPosition};
 use crate::{sessions, update};
 
-/// How many events are kept.
-const ITEMS: usize = 8192;
-/// How much they may be together.
-const BYTES: usize = 8 << 20;
 /// The polling interval for control sockets of other runtimes: no event reports
 /// a new one.
 const LOOK: Duration = Duration::from_millis(500);
 
 pub(crate) struct Hub {
-    /// Tells the numbers of this hub from those of another.
-    epoch: String,
-    ring: Mutex<Ring>,
-    last: watch::Sender<u64>,
+    events: NumberedEvents<HubItem>,
+    /// Keeps the events for the server after this one. It is locked while an event
+    /// is published, so that it has the events in the order of their numbers.
+    log: Mutex<Option<HubLog>>,
     /// How far the server before this one had read.
     before: LoggedHub,
-}
-
-#[derive(Default)]
-struct Ring {
-    items: VecDeque<HubItem>,
-    bytes: usize,
-    last: u64,
-    /// Keeps the events for the server after this one.
-    log: Option<HubLog>,
 }
 
 /// One event as it is sent.
 #[derive(Clone)]
 pub(crate) struct HubItem {
-    pub(crate) number: u64,
     pub(crate) name: &'static str,
     pub(crate) data: Arc<str>,
     /// That a tool wrote, which comes often: readers may have it gathered.
     pub(crate) wrote: Option<Wrote>,
-    /// The folder that it is about, where readers may ask for one.
-    pub(crate) scope: Option<Arc<str>>,
     /// It came from another runtime, which publishes it itself.
     pub(crate) relayed: bool,
 }
@@ -80,65 +65,56 @@ impl Wrote {
         })
     }
 
-    /// Parses an event that another runtime has serialised.
-    fn read(data: &str) -> Option<Self> {
-        // Within a JSON string the quotes would be escaped.
-        if !data.contains(r#""type":"wrote""#) {
-            return None;
+    fn of_content(content: &EventContent) -> Option<Self> {
+        match content {
+            EventContent::Update(event) => Self::of(event),
+            EventContent::Session(_) | EventContent::Opaque => None,
         }
-        Self::of(&serde_json::from_str(data).ok()?)
     }
 }
 
 /// The kinds of events.
 const NAMES: [&str; 4] = ["update", "session", "missed", "peer_gone"];
 
-/// Everything up to this number has been read.
-#[derive(Clone, Copy)]
-pub(crate) struct ReadPosition(pub(crate) u64);
+impl HubItem {
+    /// An event of the server before this one; `None` if this version does not know
+    /// its kind.
+    fn restore(item: &LoggedItem) -> Option<Self> {
+        let name = NAMES.into_iter().find(|name| *name == item.name)?;
+        Some(Self {
+            name,
+            data: item.data.as_str().into(),
+            wrote: Wrote::of_content(&EventContent::read(name, &item.data)),
+            relayed: item.origin.is_some(),
+        })
+    }
+}
 
 impl Hub {
     pub(crate) fn new() -> Self {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let now = now.unwrap_or_default().as_millis();
         Self {
-            epoch: format!("{}x{now:x}", std::process::id()),
-            ring: Mutex::default(),
-            last: watch::Sender::new(0),
+            events: NumberedEvents::new(),
+            log: Mutex::default(),
             before: LoggedHub::default(),
         }
     }
 
     /// Goes on with the events of a log, and keeps events there.
     pub(crate) fn resume(mut log: HubLog) -> Self {
-        let mut hub = Self::new();
-        log.begin(&hub.epoch);
-        hub.epoch.clone_from(&log.state.epoch);
-        hub.before.clone_from(&log.state);
-        let mut ring = Ring {
-            last: log.state.last,
-            ..Ring::default()
-        };
-        for item in log.items.drain(..) {
-            ring.restore(&item);
+        let mut events = NumberedEvents::new();
+        log.begin(events.epoch());
+        let before = log.state.clone();
+        events.resume(&before.epoch, before.last, restored(&mut log));
+        Self {
+            events,
+            log: Mutex::new(Some(log)),
+            before,
         }
-        if ring
-            .items
-            .back()
-            .is_some_and(|item| item.number != ring.last)
-        {
-            ring.items.clear();
-            ring.bytes = 0;
-        }
-        ring.log = Some(log);
-        hub.last.send_replace(ring.last);
-        hub.ring = Mutex::new(ring);
-        hub
     }
 
     /// Releases the log. Events are still published.
     pub(crate) fn let_go(&self) {
-        self.ring.lock().log = None;
+        *self.log.lock() = None;
     }
 
     /// Begins to follow every session there is and will be.
@@ -152,18 +128,15 @@ impl Hub {
     /// Keeps events in the log again. Readers have missed what was added to it
     /// meanwhile.
     pub(crate) fn take_back(&self, mut log: HubLog) {
-        let mut ring = self.ring.lock();
         log.items.clear();
-        if log.state.last > ring.last {
-            ring.items.clear();
-            ring.bytes = 0;
-            ring.last = log.state.last;
-        }
-        ring.log = Some(log);
+        self.events.change(|events| {
+            events.skip_to(log.state.last);
+            *self.log.lock() = Some(log);
+        });
     }
 
     fn push(&self, name: &'static str, data: &str) {
-        self.put(None, ItemSource::Hub, |_| (name, data.to_owned(), None));
+        self.put(name, data.to_owned(), None, ItemSource::Hub);
     }
 
     /// Pushes an event of a session, which may be that a tool wrote.
@@ -176,146 +149,86 @@ impl Hub {
             number: event.number,
             is_last: matches!(event.update, SessionUpdate::Closed),
         };
-        self.put(Wrote::of(event), source, |_| ("update", data, None));
+        self.put("update", data, Wrote::of(event), source);
     }
 
     /// Pushes an event of another runtime.
-    fn relay(&self, name: &'static str, data: &str, source: ItemSource<'_>) {
-        let wrote = Wrote::read(data);
-        self.put(wrote, source, |_| (name, data.to_owned(), None));
-    }
-
-    /// Publishes a value that contains its own id, which is passed to the
-    /// callback.
-    pub(crate) fn push_with(
+    fn relay(
         &self,
-        make: impl FnOnce(&str) -> (&'static str, String, Option<Arc<str>>),
-    ) {
-        self.put(None, ItemSource::Hub, make);
-    }
-
-    fn put(
-        &self,
-        wrote: Option<Wrote>,
+        name: &'static str,
+        data: String,
+        content: &EventContent,
         source: ItemSource<'_>,
-        make: impl FnOnce(&str) -> (&'static str, String, Option<Arc<str>>),
     ) {
-        let mut ring = self.ring.lock();
-        ring.last += 1;
-        let number = ring.last;
-        let (name, data, scope) = make(&self.id(number));
-        if let Some(log) = &mut ring.log {
-            log.write(number, name, &data, source);
-        }
-        ring.push(HubItem {
-            number,
-            name,
-            data: data.into(),
-            scope,
-            wrote,
-            relayed: source.is_peer(),
-        });
-        self.last.send_replace(number);
+        self.put(name, data, Wrote::of_content(content), source);
     }
 
-    /// Records a gap: every reader is told that it has missed events.
-    pub(crate) fn lose(&self) {
-        let mut ring = self.ring.lock();
-        ring.items.clear();
-        ring.bytes = 0;
-        ring.last += 1;
+    fn put(&self, name: &'static str, data: String, wrote: Option<Wrote>, source: ItemSource<'_>) {
+        self.events.push(|number| {
+            if let Some(log) = &mut *self.log.lock() {
+                log.write(number, name, &data, source);
+            }
+            let weight = data.len();
+            let item = HubItem {
+                name,
+                data: data.into(),
+                wrote,
+                relayed: source.is_peer(),
+            };
+            (item, weight)
+        });
     }
 
     /// Notes how far another runtime has been read.
     fn note_peer(&self, socket: &str, id: &str) {
-        if let Some(log) = &mut self.ring.lock().log {
+        if let Some(log) = &mut *self.log.lock() {
             log.note_peer(socket, id);
         }
     }
 
     /// How many events are kept for readers that are behind.
     pub(crate) fn len(&self) -> usize {
-        self.ring.lock().items.len()
+        self.events.len()
     }
 
     /// The name of a number, for `Last-Event-ID`.
     pub(crate) fn id(&self, number: u64) -> String {
-        format!("{}-{number}", self.epoch)
+        self.events.id(number)
     }
 
     /// The start position of a reader that has read up to this id, and whether
     /// events after it are gone.
     pub(crate) fn place(&self, id: Option<&str>) -> (ReadPosition, bool) {
-        let last = self.ring.lock().last;
-        let Some(id) = id else {
-            return (ReadPosition(last), false);
-        };
-        let number = id
-            .strip_prefix(&self.epoch)
-            .and_then(|rest| rest.strip_prefix('-'))
-            .and_then(|number| number.parse().ok());
-        match number {
-            Some(number) => (ReadPosition(last.min(number)), false),
-            None => (ReadPosition(last), true),
-        }
+        self.events.place(id)
     }
 
-    /// Waits for the next event after a position, and returns the number of
-    /// events before it that are gone.
-    pub(crate) async fn next(&self, place: ReadPosition) -> (u64, HubItem) {
-        let mut last = self.last.subscribe();
-        loop {
-            // Marked before the ring is read, so that an event pushed
-            // afterwards wakes the wait below.
-            last.mark_unchanged();
-            if let Some(found) = self.ring.lock().after(place) {
-                return found;
-            }
-            // The number alone does not say that there is an event: `lose`
-            // clears the ring. The sender is in `self`.
-            let _ = last.changed().await;
-        }
+    /// Waits for the next event after a position.
+    pub(crate) async fn next(&self, place: ReadPosition) -> RingItem<HubItem> {
+        self.events.next(place).await
     }
 }
 
-impl Ring {
-    fn push(&mut self, item: HubItem) {
-        self.bytes += item.data.len();
-        self.items.push_back(item);
-        while self.items.len() > ITEMS || self.bytes > BYTES && self.items.len() > 1 {
-            let gone = self.items.pop_front();
-            self.bytes -= gone.map_or(0, |item| item.data.len());
+/// The newest events of a log, with consecutive numbers, and their weights.
+fn restored(log: &mut HubLog) -> Vec<(HubItem, usize)> {
+    let mut items = Vec::new();
+    let mut last = None;
+    for item in log.items.drain(..) {
+        if last.is_none_or(|last: u64| last + 1 != item.number) {
+            items.clear();
+        }
+        last = Some(item.number);
+        match HubItem::restore(&item) {
+            Some(restored) => {
+                let weight = restored.data.len();
+                items.push((restored, weight));
+            }
+            None => items.clear(),
         }
     }
-
-    /// Adds an event of the server before this one. Numbers have no gap: what
-    /// came before one is gone.
-    fn restore(&mut self, item: &LoggedItem) {
-        let name = NAMES.into_iter().find(|name| *name == item.name);
-        let follows = |last: &HubItem| last.number + 1 == item.number;
-        if name.is_none() || !self.items.back().is_none_or(follows) {
-            self.items.clear();
-            self.bytes = 0;
-        }
-        let Some(name) = name else { return };
-        self.push(HubItem {
-            number: item.number,
-            name,
-            data: item.data.as_str().into(),
-            wrote: Wrote::read(&item.data),
-            scope: None,
-            relayed: item.origin.is_some(),
-        });
+    if last != Some(log.state.last) {
+        items.clear();
     }
-
-    /// The first kept event after a place, and how many before it are gone.
-    fn after(&self, place: ReadPosition) -> Option<(u64, HubItem)> {
-        let oldest = self.items.front()?.number;
-        let missed = oldest.saturating_sub(place.0 + 1);
-        let index = (place.0 + 1 + missed).saturating_sub(oldest);
-        let item = self.items.get(usize::try_from(index).ok()?)?;
-        Some((missed, item.clone()))
-    }
+    items
 }
 
 async fn follow_sessions(api: Api) {
@@ -336,7 +249,7 @@ async fn follow_sessions(api: Api) {
                     number: 0,
                     is_last: false,
                 };
-                api.0.hub.put(None, source, |_| ("session", data, None));
+                api.0.hub.put("session", data, None, source);
                 let read = before.remove(session.id()).unwrap_or_default().last;
                 tokio::spawn(follow(api.clone(), session, read));
             }
@@ -427,11 +340,11 @@ async fn follow_peer(api: &Api, peer: &Peer, read: Option<&str>) {
             }
             _ => continue,
         };
-        api.0.routes.learn_event(peer, name, &event.data);
+        let content = EventContent::read(name, &event.data);
+        api.0.routes.learn_event(peer, &content);
         let socket = &socket;
-        api.0
-            .hub
-            .relay(name, &event.data, ItemSource::Peer { socket, id });
+        let source = ItemSource::Peer { socket, id };
+        api.0.hub.relay(name, event.data, &content, source);
     }
     api.0.routes.forget_peer(peer);
     peer_is_gone(api, &socket);
@@ -441,7 +354,7 @@ fn peer_is_gone(api: &Api, socket: &str) {
     let pid = Peer::named(Path::new(socket)).map(|peer| peer.pid);
     let gone = json!({ "pid": pid }).to_string();
     let source = ItemSource::PeerGone { socket };
-    api.0.hub.put(None, source, |_| ("peer_gone", gone, None));
+    api.0.hub.put("peer_gone", gone, None, source);
 }
 
 fn socket_name(path: &Path) -> String {

@@ -3,8 +3,9 @@
 //!
 //! Start at [`Api`], a router for the interface under `/api/v1`.
 //! [`ControlSocket`] offers it to this user on a Unix socket, [`Peer`] is the
-//! control socket of another runtime, and [`proto`] is the interface over gRPC.
-//! Nothing here prints, or knows how a tool runs. Ports, tokens, TLS and the page
+//! control socket of another runtime. The cargo feature `grpc` adds the interface
+//! over gRPC (`proto`), the feature `opencode` the part of opencode's interface that
+//! concerns tools. Nothing here prints, or knows how a tool runs. Ports, tokens, TLS and the page
 //! are in `windlass-serve-http`.
 
 mod api;
@@ -13,6 +14,7 @@ mod asks;
 mod client;
 mod connection;
 mod error;
+mod event_content;
 mod event_logs;
 mod events;
 mod extract;
@@ -30,6 +32,7 @@ mod hub_log;
 mod line_log;
 mod log;
 mod metrics;
+mod numbered;
 mod openapi;
 mod opencode;
 mod proxy;

@@ -13,7 +13,7 @@ mod stream;
 mod translate;
 
 use std::collections::HashMap;
-use std::sync::Once;
+use std::sync::{Arc, Once};
 
 use axum::Router;
 use axum::middleware;
@@ -21,22 +21,30 @@ use axum::routing::{get, post};
 use parking_lot::Mutex;
 
 use crate::api::Api;
-use crate::hub::Hub;
+use crate::numbered::NumberedEvents;
 use crate::proxy;
 
 /// State for opencode's clients.
 pub(crate) struct Opencode {
     /// The events in opencode's format.
-    hub: Hub,
+    events: NumberedEvents<OpencodeItem>,
     follows: Once,
     /// The titles that clients gave their sessions.
     titles: Mutex<HashMap<String, String>>,
 }
 
+/// One event as it is sent.
+#[derive(Clone)]
+struct OpencodeItem {
+    data: Arc<str>,
+    /// The folder of its session.
+    directory: Arc<str>,
+}
+
 impl Opencode {
     pub(crate) fn new() -> Self {
         Self {
-            hub: Hub::new(),
+            events: NumberedEvents::new(),
             follows: Once::new(),
             titles: Mutex::default(),
         }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use windlass_runtime::RunOptions;
 use windlass_testing::batch;
 
+use super::OpencodeItem;
 use crate::stage::{Events, Stage};
 
 async fn connected(stage: &Stage, path: &str) -> Events {
@@ -196,13 +197,20 @@ async fn the_stream_has_a_heartbeat() {
     assert!(since > Duration::from_secs(19) && since < Duration::from_secs(31));
 }
 
+fn empty_item() -> OpencodeItem {
+    OpencodeItem {
+        data: "{}".into(),
+        directory: "/project".into(),
+    }
+}
+
 #[tokio::test]
 async fn a_reader_that_would_miss_something_is_let_go_of() {
     let stage = Stage::new();
     let mut slow = connected(&stage, "/event").await;
-    let hub = &stage.api.0.opencode.hub;
+    let published = &stage.api.0.opencode.events;
     for _ in 0..9000 {
-        hub.push_with(|_| ("event", "{}".to_owned(), None));
+        published.push(|_| (empty_item(), 2));
     }
     while slow.next().await.is_some() {}
     connected(&stage, "/event").await;
@@ -213,9 +221,9 @@ async fn readers_are_let_go_of_when_something_was_missed_for_them() {
     let stage = Stage::new();
     let mut events = connected(&stage, "/event").await;
     events.of_type("session.created").await;
-    let hub = &stage.api.0.opencode.hub;
-    hub.lose();
-    hub.push_with(|_| ("event", "{}".to_owned(), None));
+    let published = &stage.api.0.opencode.events;
+    published.lose();
+    published.push(|_| (empty_item(), 2));
     assert_eq!(events.next().await, None);
     connected(&stage, "/event").await;
 }

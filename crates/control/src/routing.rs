@@ -13,6 +13,7 @@ use windlass_protocol::{
 };
 
 use crate::client::Peer;
+use crate::event_content::EventContent;
 
 /// The most ids that are kept. A full table is emptied: what is still needed is
 /// learned again.
@@ -80,19 +81,11 @@ impl RouteTable {
     }
 
     /// Learns from an event of a runtime's own.
-    pub(crate) fn learn_event(&self, peer: &Peer, name: &str, data: &str) {
-        match name {
-            "session" => {
-                if let Ok(info) = serde_json::from_str::<SessionInfo>(data) {
-                    self.learn(info.id(), peer);
-                }
-            }
-            "update" if says_who_has_what(data) => {
-                if let Ok(event) = serde_json::from_str::<StreamedEvent>(data) {
-                    self.learn_update(peer, &event);
-                }
-            }
-            _ => {}
+    pub(crate) fn learn_event(&self, peer: &Peer, content: &EventContent) {
+        match content {
+            EventContent::Session(info) => self.learn(info.id(), peer),
+            EventContent::Update(event) => self.learn_update(peer, event),
+            EventContent::Opaque => {}
         }
     }
 
@@ -108,18 +101,6 @@ impl RouteTable {
             _ => {}
         }
     }
-}
-
-/// Whether an update is worth reading: most are not, and some are large.
-/// Within a JSON string the quotes would be escaped.
-fn says_who_has_what(data: &str) -> bool {
-    [
-        r#""type":"permission"#,
-        r#""type":"question"#,
-        r#""type":"closed""#,
-    ]
-    .iter()
-    .any(|kind| data.contains(kind))
 }
 
 #[cfg(test)]

@@ -12,14 +12,14 @@ fn peer(pid: u32) -> Peer {
     }
 }
 
-fn update(update: SessionUpdate) -> String {
+fn update(update: SessionUpdate) -> EventContent {
     let event = StreamedEvent {
         session: SessionId::new("ses_1").unwrap(),
         number: 1,
         at: Millis(0),
         update,
     };
-    json!(event).to_string()
+    EventContent::read("update", &json!(event).to_string())
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn the_table_is_bounded() {
 #[test]
 fn requests_and_questions_are_known_while_they_are_open() {
     let routes = RouteTable::default();
-    let learn = |said| routes.learn_event(&peer(1), "update", &update(said));
+    let learn = |said| routes.learn_event(&peer(1), &update(said));
     learn(SessionUpdate::Question(Ask {
         ask: "q_1".to_owned(),
         call: None,

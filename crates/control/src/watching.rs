@@ -20,14 +20,16 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::time::Instant;
 use windlass_protocol::HandleId;
+use windlass_runtime::RingItem;
 
 use crate::api::Api;
 use crate::client::LOCAL;
 use crate::error::ApiError;
 use crate::events::{heartbeat, last_event_id, respond};
 use crate::holding::{Holding, is_name};
-use crate::hub::{HubItem, ReadPosition, Wrote};
+use crate::hub::{HubItem, Wrote};
 use crate::metrics::Watched;
+use crate::numbered::ReadPosition;
 use crate::proxy;
 use crate::stream::{Screens, SessionStream};
 
@@ -103,20 +105,25 @@ impl Watching {
                 return event;
             }
             tokio::select! {
-                (missed, item) = self.api.0.hub.next(self.place) => self.take(missed, item),
+                item = self.api.0.hub.next(self.place) => self.take(item),
                 Some(event) = self.screens.next() => return event,
                 event = due(&mut self.written) => return event,
             }
         }
     }
 
-    fn take(&mut self, missed: u64, item: HubItem) {
+    fn take(&mut self, item: RingItem<HubItem>) {
         let hub = &self.api.0.hub;
-        self.place = ReadPosition(item.number);
+        let RingItem {
+            missed,
+            number,
+            value: item,
+        } = item;
+        self.place = ReadPosition(number);
         if missed > 0 {
             let data = json!({ "count": missed }).to_string();
             let event = Event::default().event("missed").data(data);
-            self.ready.push_back(event.id(hub.id(item.number - 1)));
+            self.ready.push_back(event.id(hub.id(number - 1)));
         }
         if self.own_only && item.relayed {
             return;
@@ -126,7 +133,7 @@ impl Watching {
             return;
         }
         let event = Event::default().event(item.name).data(&*item.data);
-        self.ready.push_back(event.id(hub.id(item.number)));
+        self.ready.push_back(event.id(hub.id(number)));
     }
 }
 

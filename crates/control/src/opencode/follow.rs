@@ -14,9 +14,10 @@ use windlass_protocol::{
 };
 
 use super::sessions::titled;
-use super::translate;
+use super::{OpencodeItem, translate};
 use crate::api::Api;
-use crate::hub::{HubItem, ReadPosition};
+use crate::hub::HubItem;
+use crate::numbered::ReadPosition;
 use crate::{proxy, sessions};
 
 /// Starts the conversion of future events, unless it is running.
@@ -59,12 +60,12 @@ struct OpenMessage {
 impl Follower {
     async fn run(mut self, mut place: ReadPosition) {
         loop {
-            let (missed, item) = self.api.0.hub.next(place).await;
+            let item = self.api.0.hub.next(place).await;
             place = ReadPosition(item.number);
-            if missed > 0 || item.name == "missed" {
-                self.api.0.opencode.hub.lose();
+            if item.missed > 0 || item.value.name == "missed" {
+                self.api.0.opencode.events.lose();
             }
-            self.take(&item).await;
+            self.take(&item.value).await;
         }
     }
 
@@ -165,15 +166,16 @@ impl Follower {
     }
 
     fn tell(&self, directory: &Arc<str>, update: OpencodeUpdate) {
-        let hub = &self.api.0.opencode.hub;
-        hub.push_with(|id| {
-            let id = format!("evt_{id}");
-            let data = serde_json::to_string(&OpencodeEvent { id, update });
-            (
-                "event",
-                data.unwrap_or_default(),
-                Some(Arc::clone(directory)),
-            )
+        let events = &self.api.0.opencode.events;
+        events.push(|number| {
+            let id = format!("evt_{}", events.id(number));
+            let data = serde_json::to_string(&OpencodeEvent { id, update }).unwrap_or_default();
+            let weight = data.len();
+            let item = OpencodeItem {
+                data: data.into(),
+                directory: Arc::clone(directory),
+            };
+            (item, weight)
         });
     }
 }

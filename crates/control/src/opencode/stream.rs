@@ -17,13 +17,13 @@ use serde::Deserialize;
 use tokio::time::{Interval, MissedTickBehavior, interval_at};
 use windlass_protocol::{OpencodeEvent, OpencodeUpdate};
 
-use super::follow;
 use super::sessions::is_same;
+use super::{OpencodeItem, follow};
 use crate::api::Api;
 use crate::error::ApiError;
 use crate::events::respond;
-use crate::hub::{HubItem, ReadPosition};
 use crate::metrics::Watched;
+use crate::numbered::ReadPosition;
 
 /// A word every so often, so that both sides know that the other is there.
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -43,7 +43,7 @@ pub(super) async fn events(
     follow::begin(&api);
     let mut heartbeat = interval_at(tokio::time::Instant::now() + HEARTBEAT, HEARTBEAT);
     heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (place, _) = api.0.opencode.hub.place(None);
+    let (place, _) = api.0.opencode.events.place(None);
     let leaving = api.clone();
     let reader = OpencodeReader {
         _watched: Watched::new(&api, None),
@@ -81,13 +81,13 @@ impl OpencodeReader {
         }
         loop {
             tokio::select! {
-                (missed, item) = self.api.0.opencode.hub.next(self.place) => {
-                    if missed > 0 {
+                item = self.api.0.opencode.events.next(self.place) => {
+                    if item.missed > 0 {
                         return None;
                     }
                     self.place = ReadPosition(item.number);
-                    if self.wants(&item) {
-                        return Some(item.data.to_string());
+                    if self.wants(&item.value) {
+                        return Some(item.value.data.to_string());
                     }
                 }
                 _ = self.heartbeat.tick() => return self.own(OpencodeUpdate::Heartbeat {}),
@@ -96,18 +96,18 @@ impl OpencodeReader {
     }
 
     /// It is about the folder that was asked for, if one was.
-    fn wants(&mut self, item: &HubItem) -> bool {
-        let (Some(wanted), Some(scope)) = (&self.directory, &item.scope) else {
+    fn wants(&mut self, item: &OpencodeItem) -> bool {
+        let Some(wanted) = &self.directory else {
             return true;
         };
-        let known = self.folders.entry(Arc::clone(scope));
-        *known.or_insert_with(|| is_same(wanted, scope))
+        let known = self.folders.entry(Arc::clone(&item.directory));
+        *known.or_insert_with(|| is_same(wanted, &item.directory))
     }
 
     /// An event for this reader only.
     fn own(&mut self, update: OpencodeUpdate) -> Option<String> {
         self.told += 1;
-        let place = self.api.0.opencode.hub.id(self.place.0);
+        let place = self.api.0.opencode.events.id(self.place.0);
         let event = OpencodeEvent {
             id: format!("evt_{place}_{}", self.told),
             update,
