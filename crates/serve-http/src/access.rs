@@ -15,7 +15,7 @@ use axum::response::Response;
 use windlass_control::{Api, ApiError, SlotClient};
 
 use crate::rate::Rate;
-use crate::token::Token;
+use crate::token::{BearerCheck, Token};
 
 /// How large the headers of a request may be together.
 const HEADERS: usize = 32 << 10;
@@ -128,16 +128,10 @@ impl Access {
     }
 
     fn check_token(&self, headers: &HeaderMap) -> Result<(), ApiError> {
-        let given = headers
-            .get(header::AUTHORIZATION)
-            .and_then(|value| value.to_str().ok())
-            .and_then(|value| value.split_once(' '))
-            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-            .map(|(_, token)| token.trim());
-        let problem = match given {
-            Some(given) if self.token.is(given) => return Ok(()),
-            Some(_) => "the token is not this server's",
-            None => "a token is needed: `Authorization: Bearer …`",
+        let problem = match self.token.check(headers) {
+            BearerCheck::Accepted => return Ok(()),
+            BearerCheck::Wrong => "the token is not this server's",
+            BearerCheck::Missing => "a token is needed: `Authorization: Bearer …`",
         };
         if self.failures.take() {
             Err(ApiError::new(StatusCode::UNAUTHORIZED, problem))

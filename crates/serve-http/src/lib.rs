@@ -16,5 +16,5 @@ pub use access::Access;
 pub use page::page;
 pub use server::Server;
 pub use tls::{TlsError, tls_acceptor};
-pub use token::Token;
+pub use token::{BearerCheck, Token, TokenError};
 pub use tokio_rustls::TlsAcceptor;
