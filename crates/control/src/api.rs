@@ -25,13 +25,16 @@ use windlass_runtime::{Archive, Runtime, Session, SessionOptions, Sessions};
 use crate::ask::{self, AskBackend, AskTable};
 use crate::error::ApiError;
 use crate::event_logs::EventLogs;
+#[cfg(feature = "grpc")]
+use crate::grpc;
 use crate::holding::Holders;
 use crate::hosts::{self, HostSurvey};
 use crate::hub::Hub;
 use crate::metrics::Metrics;
+#[cfg(feature = "opencode")]
 use crate::opencode::{self, Opencode};
 use crate::routing::RouteTable;
-use crate::{asks, events, grpc, handles, held, history, log, metrics, openapi};
+use crate::{asks, events, handles, held, history, log, metrics, openapi};
 use crate::{proxy, record, sessions, watching};
 
 /// The largest body that is read.
@@ -72,6 +75,7 @@ pub(crate) struct Inner {
     /// Which other runtime has what.
     pub(crate) routes: RouteTable,
     pub(crate) metrics: Metrics,
+    #[cfg(feature = "opencode")]
     pub(crate) opencode: Opencode,
     /// Cancelled when connections are to end with the requests under way.
     leaving: Mutex<CancellationToken>,
@@ -107,6 +111,7 @@ impl Api {
             logs: None,
             routes: RouteTable::default(),
             metrics: Metrics::default(),
+            #[cfg(feature = "opencode")]
             opencode: Opencode::new(),
             leaving: Mutex::default(),
             woken: Once::new(),
@@ -213,10 +218,12 @@ impl Api {
             .route("/trust", post(asks::look_again))
             .route("/questions", get(asks::all_questions))
             .route("/questions/{ask}", post(asks::answer_anywhere));
-        Router::new()
-            .nest("/api/v1", v1)
-            .merge(opencode::router(self))
-            .merge(grpc::routes(self))
+        let router = Router::new().nest("/api/v1", v1);
+        #[cfg(feature = "opencode")]
+        let router = router.merge(opencode::router(self));
+        #[cfg(feature = "grpc")]
+        let router = router.merge(grpc::routes(self));
+        router
             .route("/health", get(metrics::health))
             .route("/metrics", get(metrics::show))
             .route("/openapi.json", get(openapi::show))

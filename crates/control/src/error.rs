@@ -6,7 +6,8 @@ use axum::response::{IntoResponse, Response};
 use windlass_protocol::{ErrorBody, HandleId, LineError};
 use windlass_runtime::{Refusal, RefusalKind, ReplyError, Sessions};
 
-use crate::grpc;
+#[cfg(feature = "grpc")]
+use crate::grpc::refused as refused_over_grpc;
 
 /// A refused request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +43,7 @@ impl ApiError {
     /// The response in the protocol of the client: as a gRPC status if the request
     /// is one of gRPC, otherwise as JSON.
     pub fn respond_to(self, headers: &HeaderMap) -> Response {
-        grpc::refused(headers, &self).unwrap_or_else(|| self.into_response())
+        refused_over_grpc(headers, &self).unwrap_or_else(|| self.into_response())
     }
 
     /// The handle has neither a screen nor rows that have left it.
@@ -66,6 +67,11 @@ impl ApiError {
             "there is no session `{id}`; GET /api/v1/sessions lists those that are under way"
         ))
     }
+}
+
+#[cfg(not(feature = "grpc"))]
+fn refused_over_grpc(_headers: &HeaderMap, _error: &ApiError) -> Option<Response> {
+    None
 }
 
 /// The status that a kind of refusal is answered with.

@@ -20,6 +20,7 @@ mod events;
 mod extract;
 mod first_bytes;
 mod gate;
+#[cfg(feature = "grpc")]
 mod grpc;
 mod handles;
 mod handover;
@@ -34,6 +35,7 @@ mod log;
 mod metrics;
 mod numbered;
 mod openapi;
+#[cfg(feature = "opencode")]
 mod opencode;
 mod proxy;
 mod record;
@@ -54,6 +56,7 @@ pub use connection::{ConnectionService, Limits, pause_after};
 pub use error::ApiError;
 pub use event_logs::{EventLogs, LoggedPast};
 pub use gate::{PeerCheck, admit};
+#[cfg(feature = "grpc")]
 pub use grpc::proto;
 pub use handover::{HandoverError, HandoverSocket, Predecessor, ReplacingServer};
 pub use hosts::HostSurvey;

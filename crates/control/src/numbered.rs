@@ -65,6 +65,7 @@ impl<T: Clone> NumberedEvents<T> {
     }
 
     /// Records a gap: every reader is told that it has missed events.
+    #[cfg(any(feature = "opencode", test))]
     pub(crate) fn lose(&self) {
         self.change(|ring| ring.skip_to(ring.last() + 1));
     }

@@ -41,10 +41,7 @@ pub fn openapi() -> Value {
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
         "servers": [{ "url": "http://127.0.0.1:8413", "description": "`windlass serve` on this machine." }],
-        "tags": [
-            { "name": "windlass", "description": "Sessions, handles and what they ask." },
-            { "name": "opencode", "description": "What clients of opencode ask." },
-        ],
+        "tags": tags(),
         "security": [{ "token": [] }],
         "paths": paths,
         "components": {
@@ -63,6 +60,15 @@ pub fn openapi() -> Value {
         merge_tags(schemas, &references);
     }
     description
+}
+
+fn tags() -> Value {
+    let mut tags =
+        vec![json!({ "name": "windlass", "description": "Sessions, handles and what they ask." })];
+    if cfg!(feature = "opencode") {
+        tags.push(json!({ "name": "opencode", "description": "What clients of opencode ask." }));
+    }
+    tags.into()
 }
 
 /// Puts the tag of an alternative, which stands beside a reference, into the

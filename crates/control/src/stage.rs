@@ -150,6 +150,7 @@ impl Events {
     }
 
     /// The next event of that type.
+    #[cfg(feature = "opencode")]
     pub(crate) async fn of_type(&mut self, name: &str) -> Value {
         loop {
             let event = self.next().await.expect("the stream has not ended");

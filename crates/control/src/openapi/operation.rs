@@ -253,7 +253,8 @@ pub(super) fn refusals(generator: &mut SchemaGenerator) -> Value {
     let mut all = Map::new();
     for each in &REFUSALS {
         for opencodes in [false, true] {
-            if opencodes && matches!(each.status, 409 | 410 | 422) {
+            let is_used = cfg!(feature = "opencode") && !matches!(each.status, 409 | 410 | 422);
+            if opencodes && !is_used {
                 continue;
             }
             let described = refused(each.text, opencodes, generator);

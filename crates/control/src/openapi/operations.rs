@@ -4,11 +4,15 @@ use serde_json::Value;
 use windlass_protocol::{
     AnswerBody, AskBegun, AskBody, AskModels, AskProgress, AskStop, BatchReply, CallsBody,
     HandleInfo, Health, HeldHandleInfo, HostInfo, KeptReceipt, LineRange, LockBody, LockInfo,
-    LogMatches, MessageRecord, NewSession, NoticeRecord, OpenQuestion, OpencodeEvent,
-    OpencodeMessage, OpencodeNewSession, OpencodeReplyBody, OpencodeResponseBody, OpencodeSession,
-    PermissionAnswer, PermissionRecord, PermissionRequest, PersonInput, Resize, ScreenPast,
-    ScreenUpdate, SessionBegun, SessionHistory, SessionInfo, SessionRecord, StartableTool,
-    StopReceipt, StreamedEvent, TurnEndReport,
+    LogMatches, MessageRecord, NewSession, NoticeRecord, OpenQuestion, PermissionAnswer,
+    PermissionRecord, PermissionRequest, PersonInput, Resize, ScreenPast, ScreenUpdate,
+    SessionBegun, SessionHistory, SessionInfo, SessionRecord, StartableTool, StopReceipt,
+    StreamedEvent, TurnEndReport,
+};
+#[cfg(feature = "opencode")]
+use windlass_protocol::{
+    OpencodeEvent, OpencodeMessage, OpencodeNewSession, OpencodeReplyBody, OpencodeResponseBody,
+    OpencodeSession,
 };
 
 use super::operation::{Operation, delete, get, of, post};
@@ -23,6 +27,7 @@ pub(super) fn operations() -> Vec<Operation> {
         held(),
         asks(),
         looking(),
+        #[cfg(feature = "opencode")]
         opencode(),
         about(),
     ];
@@ -277,6 +282,7 @@ fn looking() -> Vec<Operation> {
     ]
 }
 
+#[cfg(feature = "opencode")]
 fn opencode() -> Vec<Operation> {
     const FOLDER: &str = "Only of this folder.";
     vec![
