@@ -12,11 +12,12 @@ use std::time::{Duration, SystemTime};
 
 use indexmap::IndexMap;
 use parking_lot::Mutex;
-use windlass_protocol::{LoggedSession, Millis, SessionId, StreamedEvent};
+use windlass_protocol::{Millis, SessionId, StreamedEvent};
 use windlass_runtime::{Entry, LooseEnd, PastEvents, Recorder, SessionEvent, SessionOptions};
 
 use crate::hub_log::HubLog;
 use crate::line_log::{LineLog, remove_if_free};
+use crate::logged::LoggedSession;
 use crate::update;
 
 /// The most servers of one project that keep their events.

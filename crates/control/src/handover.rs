@@ -1,9 +1,11 @@
 //! Hands a server's place over to another process, such as a newer version.
 //!
 //! [`HandoverSocket`] is the side of the current server, and [`Predecessor`]
-//! that of the requesting process; `protocol::HandoverWord` has the messages.
+//! that of the requesting process; `message.rs` has the messages.
 //! The client must be this user and not a tool. If the connection ends before
 //! the last message, the server keeps or regains everything.
+
+mod message;
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -18,10 +20,12 @@ use rustix::net::{
 };
 use tokio::io::Interest;
 use tokio::net::{UnixListener, UnixStream};
-use windlass_protocol::{HandoverOffer, HandoverRequest, HandoverWord};
+
+pub use message::{HandoverOffer, HandoverRequest};
 
 use crate::gate::PeerCheck;
 use crate::socket::within_reach;
+use message::HandoverWord;
 
 /// The longest word.
 const LONGEST: usize = 64 << 10;

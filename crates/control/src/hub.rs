@@ -11,15 +11,14 @@ use std::time::{Duration, SystemTime};
 
 use parking_lot::Mutex;
 use serde_json::json;
-use windlass_protocol::{
-    HandleId, HubSession, LoggedHub, LoggedItem, Millis, SessionId, SessionUpdate, StreamedEvent,
-};
+use windlass_protocol::{HandleId, Millis, SessionId, SessionUpdate, StreamedEvent};
 use windlass_runtime::{RingItem, Session};
 
 use crate::api::Api;
 use crate::client::{self, Peer};
 use crate::event_content::EventContent;
 use crate::hub_log::{HubLog, ItemSource};
+use crate::logged::{HubSession, LoggedHub, LoggedItem};
 use crate::numbered::{NumberedEvents, ReadPosition};
 use crate::{sessions, update};
 

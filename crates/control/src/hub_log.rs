@@ -4,9 +4,10 @@
 //! one, and knows how far that one had read each session and each other
 //! runtime.
 
-use windlass_protocol::{LoggedHub, LoggedItem, SessionId};
+use windlass_protocol::SessionId;
 
 use crate::line_log::LineLog;
+use crate::logged::{LoggedHub, LoggedItem};
 
 /// The log of a hub.
 pub(crate) struct HubLog {

@@ -1,8 +1,7 @@
 use std::path::Path;
 
-use windlass_protocol::HubSession;
-
 use super::*;
+use crate::logged::HubSession;
 
 fn open(folder: &Path) -> HubLog {
     let (log, lines) = LineLog::open(folder).unwrap().expect("nobody has it");

@@ -32,6 +32,7 @@ mod hub;
 mod hub_log;
 mod line_log;
 mod log;
+mod logged;
 mod metrics;
 mod numbered;
 mod openapi;
@@ -58,8 +59,11 @@ pub use event_logs::{EventLogs, LoggedPast};
 pub use gate::{PeerCheck, admit};
 #[cfg(feature = "grpc")]
 pub use grpc::proto;
-pub use handover::{HandoverError, HandoverSocket, Predecessor, ReplacingServer};
+pub use handover::{
+    HandoverError, HandoverOffer, HandoverRequest, HandoverSocket, Predecessor, ReplacingServer,
+};
 pub use hosts::HostSurvey;
+pub use logged::LoggedSession;
 pub use openapi::openapi;
 pub use slots::{ConnectionSlot, ConnectionSlots, SlotClient};
 pub use socket::{ControlSocket, run_dir};

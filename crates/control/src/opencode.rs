@@ -1,7 +1,7 @@
 //! The part of opencode's interface that concerns tools.
 //!
 //! Start at [`router`]. Both generations of its SDK are supported. `follow.rs`
-//! converts the events, `translate.rs` the types. Models, files and prompts are
+//! converts the events, `translate.rs` the types of `wire.rs`. Models, files and prompts are
 //! not supported: calls are run under `/api/v1`.
 
 mod follow;
@@ -11,6 +11,7 @@ mod refusal;
 mod sessions;
 mod stream;
 mod translate;
+pub(crate) mod wire;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Once};

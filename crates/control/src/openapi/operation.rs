@@ -2,7 +2,7 @@
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
-use windlass_protocol::{ErrorBody, OpencodeError, PermissionId};
+use windlass_protocol::{ErrorBody, PermissionId};
 
 /// Makes a schema.
 type Shape = fn(&mut SchemaGenerator) -> Schema;
@@ -267,11 +267,22 @@ pub(super) fn refusals(generator: &mut SchemaGenerator) -> Value {
 fn refused(text: &str, opencodes: bool, generator: &mut SchemaGenerator) -> Value {
     let error = of::<ErrorBody>(generator);
     let schema = if opencodes {
-        json!({ "anyOf": [of::<OpencodeError>(generator), error] })
+        json!({ "anyOf": [opencodes_error(generator), error] })
     } else {
         json!(error)
     };
     json!({ "description": text, "content": { "application/json": { "schema": schema } } })
+}
+
+#[cfg(feature = "opencode")]
+fn opencodes_error(generator: &mut SchemaGenerator) -> Schema {
+    of::<crate::opencode::wire::OpencodeError>(generator)
+}
+
+/// Without opencode's interface, errors have one form.
+#[cfg(not(feature = "opencode"))]
+fn opencodes_error(generator: &mut SchemaGenerator) -> Schema {
+    of::<ErrorBody>(generator)
 }
 
 /// Nothing has to be in it.

@@ -9,13 +9,13 @@ use windlass_protocol::{
     SessionBegun, SessionHistory, SessionInfo, SessionRecord, StartableTool, StopReceipt,
     StreamedEvent, TurnEndReport,
 };
+
+use super::operation::{Operation, delete, get, of, post};
 #[cfg(feature = "opencode")]
-use windlass_protocol::{
+use crate::opencode::wire::{
     OpencodeEvent, OpencodeMessage, OpencodeNewSession, OpencodeReplyBody, OpencodeResponseBody,
     OpencodeSession,
 };
-
-use super::operation::{Operation, delete, get, of, post};
 
 const PAUSE: &str = "How soon a screen that keeps changing is told again, in milliseconds.";
 

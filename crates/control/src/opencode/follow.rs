@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use axum::http::HeaderMap;
 use windlass_protocol::{
-    MessageId, MessageInfo, MessageTime, Millis, OpencodeEvent, OpencodeSession,
-    OpencodeSessionNews, OpencodeStatus, OpencodeUpdate, PartId, Role, SessionId, SessionInfo,
+    MessageId, MessageInfo, MessageTime, Millis, PartId, Role, SessionId, SessionInfo,
     SessionUpdate, StreamedEvent, ToolPart,
 };
 
 use super::sessions::titled;
+use super::wire::{
+    OpencodeEvent, OpencodeSession, OpencodeSessionNews, OpencodeStatus, OpencodeUpdate,
+};
 use super::{OpencodeItem, translate};
 use crate::api::Api;
 use crate::hub::HubItem;

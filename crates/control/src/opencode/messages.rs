@@ -11,13 +11,14 @@ use axum::http::request::Parts;
 use indexmap::IndexMap;
 use serde::Deserialize;
 use windlass_protocol::{
-    MessageId, MessageInfo, MessagePart, MessageRecord, MessageTime, Millis, OpencodeMessage,
-    PartId, Role, SessionId, ToolPart,
+    MessageId, MessageInfo, MessagePart, MessageRecord, MessageTime, Millis, PartId, Role,
+    SessionId, ToolPart,
 };
 use windlass_runtime::{Page, Session, SessionEvent};
 
 use super::sessions::{recall, unread};
 use super::translate;
+use super::wire::OpencodeMessage;
 use crate::api::Api;
 use crate::error::ApiError;
 use crate::extract::param;

@@ -5,11 +5,10 @@ use axum::extract::State;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use windlass_protocol::{
-    OpencodeReplyBody, OpencodeResponseBody, PermissionAnswer, PermissionId, PermissionRequest,
-};
+use windlass_protocol::{PermissionAnswer, PermissionId, PermissionRequest};
 
 use super::refusal::no_permission;
+use super::wire::{OpencodeReplyBody, OpencodeResponseBody};
 use crate::api::Api;
 use crate::asks;
 use crate::error::ApiError;

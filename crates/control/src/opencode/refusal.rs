@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use windlass_protocol::{OpencodeError, OpencodeErrorData};
 
+use super::wire::{OpencodeError, OpencodeErrorData};
 use crate::error::ApiError;
 
 /// Says a refusal again so that opencode's clients find its words.

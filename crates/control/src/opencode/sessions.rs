@@ -9,10 +9,11 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use indexmap::IndexMap;
 use serde::Deserialize;
-use windlass_protocol::{NewSession, OpencodeNewSession, OpencodeSession, SessionId, SessionInfo};
+use windlass_protocol::{NewSession, SessionId, SessionInfo};
 use windlass_runtime::{ArchiveError, Page};
 
 use super::translate;
+use super::wire::{OpencodeNewSession, OpencodeSession};
 use crate::api::Api;
 use crate::error::ApiError;
 use crate::extract::{JsonBody, param};

@@ -15,9 +15,9 @@ use axum::response::sse::{Event, Sse};
 use futures_util::stream;
 use serde::Deserialize;
 use tokio::time::{Interval, MissedTickBehavior, interval_at};
-use windlass_protocol::{OpencodeEvent, OpencodeUpdate};
 
 use super::sessions::is_same;
+use super::wire::{OpencodeEvent, OpencodeUpdate};
 use super::{OpencodeItem, follow};
 use crate::api::Api;
 use crate::error::ApiError;

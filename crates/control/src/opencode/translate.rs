@@ -1,11 +1,15 @@
 //! Converts our types to opencode's. Pure.
 
 use windlass_protocol::{
-    MessageId, MessageInfo, MessagePart, MessageRecord, MessageTime, Millis,
+    MessageId, MessageInfo, MessagePart, MessageRecord, MessageTime, Millis, PartState,
+    PermissionId, PermissionReply, PermissionRequest, Role, SessionId, SessionInfo, SessionRecord,
+    project_id,
+};
+
+use super::wire::{
     OpencodeAssistantMessage, OpencodeMessage, OpencodeMessageInfo, OpencodeModel, OpencodePath,
     OpencodePermission, OpencodePermissionTime, OpencodeReplied, OpencodeSession,
-    OpencodeSessionTime, OpencodeTokens, OpencodeUserMessage, PartState, PermissionId,
-    PermissionReply, PermissionRequest, Role, SessionId, SessionInfo, SessionRecord, project_id,
+    OpencodeSessionTime, OpencodeTokens, OpencodeUserMessage,
 };
 
 /// The model name for opencode's clients, since the real one is unknown.

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 /// One word of a server or its successor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "word", rename_all = "snake_case")]
-pub enum HandoverWord {
+pub(crate) enum HandoverWord {
     /// A process asks for the place.
     Ask(HandoverRequest),
     /// The server would hand it over.

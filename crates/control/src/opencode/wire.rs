@@ -1,69 +1,68 @@
 //! The messages of opencode's clients, in both generations of its SDK.
 //!
 //! Start at [`OpencodeEvent`]. Parts, requests and replies are those of the
-//! record ([`ToolPart`](crate::ToolPart), [`PermissionRequest`]); this module
+//! record ([`ToolPart`](windlass_protocol::ToolPart), [`PermissionRequest`]); this module
 //! has the envelope around them. If the two generations use different fields
 //! for one value, both are written.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::{
+use windlass_protocol::{
     Arguments, MessageId, MessagePart, MessageTime, Millis, PermissionId, PermissionReply,
     PermissionRequest, SessionId, ToolPart,
 };
 
 /// A session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct OpencodeSession {
+pub(crate) struct OpencodeSession {
     /// The session's id.
-    pub id: SessionId,
+    pub(crate) id: SessionId,
     /// Names it for people.
-    pub slug: String,
+    pub(crate) slug: String,
     /// The project's id, equal in all of its sessions.
     #[serde(rename = "projectID")]
-    pub project_id: String,
+    pub(crate) project_id: String,
     /// The project's root folder.
-    pub directory: String,
+    pub(crate) directory: String,
     /// The title to show.
-    pub title: String,
+    pub(crate) title: String,
     /// The server's version.
-    pub version: String,
+    pub(crate) version: String,
     /// When it began and was last heard of.
-    pub time: OpencodeSessionTime,
+    pub(crate) time: OpencodeSessionTime,
 }
 
 /// When a session began and was last heard of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct OpencodeSessionTime {
+pub(crate) struct OpencodeSessionTime {
     /// When it began.
-    pub created: Millis,
+    pub(crate) created: Millis,
     /// When something last happened in it.
-    pub updated: Millis,
+    pub(crate) updated: Millis,
 }
 
 /// The body that creates a session. Other fields that clients send concern
 /// models and are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct OpencodeNewSession {
+pub(crate) struct OpencodeNewSession {
     /// The title to show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
+    pub(crate) title: Option<String>,
 }
 
 /// A message and its parts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OpencodeMessage {
+pub(crate) struct OpencodeMessage {
     /// The message's properties.
-    pub info: OpencodeMessageInfo,
+    pub(crate) info: OpencodeMessageInfo,
     /// Its parts, in order.
-    pub parts: Vec<MessagePart>,
+    pub(crate) parts: Vec<MessagePart>,
 }
 
 /// A message's properties, by author.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "role", rename_all = "snake_case")]
-pub enum OpencodeMessageInfo {
+pub(crate) enum OpencodeMessageInfo {
     /// The user wrote it.
     User(OpencodeUserMessage),
     /// The assistant wrote it.
@@ -72,107 +71,107 @@ pub enum OpencodeMessageInfo {
 
 /// A message of the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OpencodeUserMessage {
+pub(crate) struct OpencodeUserMessage {
     /// The message's id.
-    pub id: MessageId,
+    pub(crate) id: MessageId,
     /// The session it belongs to.
     #[serde(rename = "sessionID")]
-    pub session_id: SessionId,
+    pub(crate) session_id: SessionId,
     /// When it was written.
-    pub time: MessageTime,
+    pub(crate) time: MessageTime,
     /// The agent that it is addressed to.
-    pub agent: String,
+    pub(crate) agent: String,
     /// The model it was for.
-    pub model: OpencodeModel,
+    pub(crate) model: OpencodeModel,
 }
 
 /// A model, as a user's message names it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct OpencodeModel {
+pub(crate) struct OpencodeModel {
     /// The model's provider.
     #[serde(rename = "providerID")]
-    pub provider_id: String,
+    pub(crate) provider_id: String,
     /// Its name.
     #[serde(rename = "modelID")]
-    pub model_id: String,
+    pub(crate) model_id: String,
 }
 
 /// A message of the assistant. By default, a batch of calls.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OpencodeAssistantMessage {
+pub(crate) struct OpencodeAssistantMessage {
     /// The message's id.
-    pub id: MessageId,
+    pub(crate) id: MessageId,
     /// The session it belongs to.
     #[serde(rename = "sessionID")]
-    pub session_id: SessionId,
+    pub(crate) session_id: SessionId,
     /// When it was begun and finished.
-    pub time: MessageTime,
+    pub(crate) time: MessageTime,
     /// The user's message that it follows.
     #[serde(rename = "parentID")]
-    pub parent_id: MessageId,
+    pub(crate) parent_id: MessageId,
     /// The model.
     #[serde(rename = "modelID")]
-    pub model_id: String,
+    pub(crate) model_id: String,
     /// The model's provider.
     #[serde(rename = "providerID")]
-    pub provider_id: String,
+    pub(crate) provider_id: String,
     /// The agent's mode.
-    pub mode: String,
+    pub(crate) mode: String,
     /// The agent that wrote it.
-    pub agent: String,
+    pub(crate) agent: String,
     /// Its working folder.
-    pub path: OpencodePath,
+    pub(crate) path: OpencodePath,
     /// The cost; 0 if unknown.
-    pub cost: f64,
+    pub(crate) cost: f64,
     /// The tokens used.
-    pub tokens: OpencodeTokens,
+    pub(crate) tokens: OpencodeTokens,
 }
 
 /// The working folder of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct OpencodePath {
+pub(crate) struct OpencodePath {
     /// The folder.
-    pub cwd: String,
+    pub(crate) cwd: String,
     /// The project's root folder.
-    pub root: String,
+    pub(crate) root: String,
 }
 
 /// The tokens that a message used; 0 if unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct OpencodeTokens {
+pub(crate) struct OpencodeTokens {
     /// Input tokens.
-    pub input: u64,
+    pub(crate) input: u64,
     /// Output tokens.
-    pub output: u64,
+    pub(crate) output: u64,
     /// Reasoning tokens.
-    pub reasoning: u64,
+    pub(crate) reasoning: u64,
     /// Cached tokens.
-    pub cache: OpencodeCache,
+    pub(crate) cache: OpencodeCache,
 }
 
 /// Cached tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct OpencodeCache {
+pub(crate) struct OpencodeCache {
     /// And was read again.
-    pub read: u64,
+    pub(crate) read: u64,
     /// And was written.
-    pub write: u64,
+    pub(crate) write: u64,
 }
 
 /// One event of `GET /event`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OpencodeEvent {
+pub(crate) struct OpencodeEvent {
     /// The event's id.
-    pub id: String,
+    pub(crate) id: String,
     /// The event's content.
     #[serde(flatten)]
-    pub update: OpencodeUpdate,
+    pub(crate) update: OpencodeUpdate,
 }
 
 /// The content of an event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "properties")]
-pub enum OpencodeUpdate {
+pub(crate) enum OpencodeUpdate {
     /// The start of the stream; earlier events must be requested.
     #[serde(rename = "server.connected")]
     Connected {},
@@ -238,18 +237,18 @@ pub enum OpencodeUpdate {
 
 /// A session, in an event about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct OpencodeSessionNews {
+pub(crate) struct OpencodeSessionNews {
     /// The session.
     #[serde(rename = "sessionID")]
-    pub session_id: SessionId,
+    pub(crate) session_id: SessionId,
     /// The whole session.
-    pub info: OpencodeSession,
+    pub(crate) info: OpencodeSession,
 }
 
 /// Whether a session is busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum OpencodeStatus {
+pub(crate) enum OpencodeStatus {
     /// No call is open.
     Idle,
     /// A call is open.
@@ -258,93 +257,93 @@ pub enum OpencodeStatus {
 
 /// A request for permission, for clients of the first generation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OpencodePermission {
+pub(crate) struct OpencodePermission {
     /// The request's id.
-    pub id: PermissionId,
+    pub(crate) id: PermissionId,
     /// The kind of permission.
     #[serde(rename = "type")]
-    pub kind: String,
+    pub(crate) kind: String,
     /// The patterns of the requested action.
-    pub pattern: Vec<String>,
+    pub(crate) pattern: Vec<String>,
     /// The session that asks.
     #[serde(rename = "sessionID")]
-    pub session_id: SessionId,
+    pub(crate) session_id: SessionId,
     /// The message that contains the call; empty without a call.
     #[serde(rename = "messageID")]
-    pub message_id: String,
+    pub(crate) message_id: String,
     /// The call.
     #[serde(rename = "callID", default, skip_serializing_if = "Option::is_none")]
-    pub call_id: Option<String>,
+    pub(crate) call_id: Option<String>,
     /// The title to show.
-    pub title: String,
+    pub(crate) title: String,
     /// The arguments and whatever else helps to decide.
-    pub metadata: Arguments,
+    pub(crate) metadata: Arguments,
     /// When it was asked.
-    pub time: OpencodePermissionTime,
+    pub(crate) time: OpencodePermissionTime,
 }
 
 /// When a permission was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct OpencodePermissionTime {
+pub(crate) struct OpencodePermissionTime {
     /// When it was asked.
-    pub created: Millis,
+    pub(crate) created: Millis,
 }
 
 /// A request was replied to, for both generations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct OpencodeReplied {
+pub(crate) struct OpencodeReplied {
     /// The session that asked.
     #[serde(rename = "sessionID")]
-    pub session_id: SessionId,
+    pub(crate) session_id: SessionId,
     /// The request.
     #[serde(rename = "requestID")]
-    pub request_id: PermissionId,
+    pub(crate) request_id: PermissionId,
     /// The reply.
-    pub reply: PermissionReply,
+    pub(crate) reply: PermissionReply,
     /// The request, in the first generation.
     #[serde(rename = "permissionID")]
-    pub permission_id: PermissionId,
+    pub(crate) permission_id: PermissionId,
     /// The reply, in the first generation.
-    pub response: PermissionReply,
+    pub(crate) response: PermissionReply,
 }
 
 /// A reply in the form of the first generation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct OpencodeResponseBody {
+pub(crate) struct OpencodeResponseBody {
     /// Yes, always or no.
-    pub response: PermissionReply,
+    pub(crate) response: PermissionReply,
 }
 
 /// A reply in the form of the second generation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct OpencodeReplyBody {
+pub(crate) struct OpencodeReplyBody {
     /// Yes, always or no.
-    pub reply: PermissionReply,
+    pub(crate) reply: PermissionReply,
     /// A word to the assistant, with a rejection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
+    pub(crate) message: Option<String>,
 }
 
 /// A refused request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct OpencodeError {
+pub(crate) struct OpencodeError {
     /// The kind of error: `NotFoundError`, `BadRequest` or `UnknownError`.
-    pub name: String,
+    pub(crate) name: String,
     /// The details.
-    pub data: OpencodeErrorData,
+    pub(crate) data: OpencodeErrorData,
     /// The kind of error again, where newer clients look for it.
     #[serde(rename = "_tag", default, skip_serializing_if = "Option::is_none")]
-    pub tag: Option<String>,
+    pub(crate) tag: Option<String>,
     /// The permission request that there is not.
     #[serde(rename = "requestID", default, skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
+    pub(crate) request_id: Option<String>,
     /// The message, where newer clients look for it.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 /// The details of an error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct OpencodeErrorData {
+pub(crate) struct OpencodeErrorData {
     /// A message that says what would work.
-    pub message: String,
+    pub(crate) message: String,
 }

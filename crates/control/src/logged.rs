@@ -6,11 +6,10 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-
-use crate::{Millis, SessionId};
+use windlass_protocol::{Millis, SessionId};
 
 /// The first line of a session's file. Each other line is a
-/// [`StreamedEvent`](crate::StreamedEvent).
+/// [`StreamedEvent`](windlass_protocol::StreamedEvent).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoggedSession {
     /// The session.
@@ -33,40 +32,40 @@ pub struct LoggedSession {
 
 /// The first line of the file with the events of all sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct LoggedHub {
+pub(crate) struct LoggedHub {
     /// The id of the numbering.
-    pub epoch: String,
+    pub(crate) epoch: String,
     /// The number of the last event before the next line.
-    pub last: u64,
+    pub(crate) last: u64,
     /// The server's sessions that had not ended by then.
     #[serde(default)]
-    pub sessions: BTreeMap<SessionId, HubSession>,
+    pub(crate) sessions: BTreeMap<SessionId, HubSession>,
     /// The position up to which the events of other runtimes were read, by
     /// socket.
     #[serde(default)]
-    pub peers: BTreeMap<String, String>,
+    pub(crate) peers: BTreeMap<String, String>,
 }
 
 /// A session of the server whose events are part of the combined stream.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct HubSession {
+pub(crate) struct HubSession {
     /// The number of its newest event.
-    pub last: u64,
+    pub(crate) last: u64,
 }
 
 /// One event in the file with the events of all sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LoggedItem {
+pub(crate) struct LoggedItem {
     /// Its number.
-    pub number: u64,
+    pub(crate) number: u64,
     /// Its kind.
-    pub name: String,
+    pub(crate) name: String,
     /// Its data, as JSON text.
-    pub data: String,
+    pub(crate) data: String,
     /// The server's session that it is an event of, and its number there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session: Option<(SessionId, u64)>,
+    pub(crate) session: Option<(SessionId, u64)>,
     /// The socket of the other runtime that it came from, and its id there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<(String, String)>,
+    pub(crate) origin: Option<(String, String)>,
 }
