@@ -31,12 +31,23 @@ fn run_stages(times: &mut Vec<StageTime>) -> anyhow::Result<()> {
         let lint = ["clippy", "--workspace", "--all-targets"];
         workspace::cargo(lint.into_iter().chain(["--", "-D", "warnings"]))
     })?;
+    stage("features", &check_features)?;
     stage("tidy", &tidy::check)?;
     stage("test", &|| test::run(&[]))?;
     stage("conformance", &conformance::run)?;
     stage("package", &|| {
         artefacts::run(&["--profile".to_owned(), "release".to_owned()])
     })
+}
+
+/// Checks that the command builds without its optional features, and with each of
+/// them alone.
+fn check_features() -> anyhow::Result<()> {
+    for features in ["", "grpc", "nats", "opencode"] {
+        let check = ["check", "--package", "windlass-cli", "--no-default-features"];
+        workspace::cargo(check.into_iter().chain(["--features", features]))?;
+    }
+    Ok(())
 }
 
 fn table(times: &[StageTime]) -> String {

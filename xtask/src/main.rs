@@ -61,8 +61,8 @@ usage: cargo xtask <chore> [arguments]
             argument is the folder of a checkout of it
   package   build everything that users install into dist/, and try it;
             --check tries what is there, --profile NAME builds another way
-  ci        formatting, clippy, tidy, test, conformance and packages: what must
-            hold before a merge";
+  ci        formatting, clippy, features, tidy, test, conformance and packages:
+            what must hold before a merge";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

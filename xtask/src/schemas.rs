@@ -113,7 +113,7 @@ fn write_openapi() -> anyhow::Result<()> {
     let test = [
         "test",
         "--package",
-        "windlass-serve-http",
+        "windlass-control",
         "--lib",
         "openapi_json",
     ];

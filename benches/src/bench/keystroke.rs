@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use windlass_control::{Api, ControlSocket, Limits};
 use windlass_runtime::{Catalogue, RunOptions, Runtime, Session, SessionOptions};
-use windlass_serve_http::{Api, ControlSocket, Limits, Server};
+use windlass_serve_http::Server;
 use windlass_testing::batch;
 
 use super::fixture::{Fixture, at_prompt, expect_well};

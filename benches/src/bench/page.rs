@@ -12,9 +12,10 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use windlass_control::{Api, Limits};
 use windlass_protocol::Typing;
 use windlass_runtime::{Keyboard, RunOptions, Session};
-use windlass_serve_http::{Access, Api, Limits, Server, Token, page};
+use windlass_serve_http::{Access, Server, Token, page};
 use windlass_testing::batch;
 
 use super::fixture::{Fixture, at_prompt, expect_well};

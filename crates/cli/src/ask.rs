@@ -8,11 +8,9 @@ use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
 use windlass::{Assistants, ChooseModelError, Resume, Windlass};
 use windlass_assistant::{Assistant, Audience, Heard, Interjection, KnownProvider, ModelEvent};
+use windlass_control::{AskBackend, AskEvent, AskInterjection, AskListener, AskRefusal, AskTalk};
 use windlass_protocol::{AskModels, AskProvider};
 use windlass_runtime::{Attendance, Session, SessionOptions};
-use windlass_serve_http::{
-    AskBackend, AskEvent, AskInterjection, AskListener, AskRefusal, AskTalk,
-};
 
 /// Asks the providers of a project.
 pub(crate) struct ProjectModels(Arc<ModelTable>);

@@ -16,11 +16,11 @@ use base64::engine::general_purpose::STANDARD;
 use rustix::termios::{self, OptionalActions, Termios};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
+use windlass_control::{EventReader, ServerSent};
 use windlass_protocol::{
     HandleInfo, HandleState, LockInfo, PersonInput, Resize, ScreenUpdate, SessionUpdate,
     StreamedEvent, StreamedScreen,
 };
-use windlass_serve_http::{EventReader, ServerSent};
 
 pub(crate) use own::{Leaving, in_front};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::stdout::errln;
 use windlass::Windlass;
-use windlass_serve_http::{Api, ControlSocket, run_dir};
+use windlass_control::{Api, ControlSocket, run_dir};
 
 /// Offers the sessions of this runtime to the user's other commands until it is
 /// dropped. Errors are only reported, since the runtime works without it.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use windlass_control::ControlSocket;
 use windlass_kept::{KeptStore, SurveyedHandle};
 use windlass_protocol::{HeldHandleInfo, HeldStanding, KeptReceipt};
 use windlass_runtime::{AdoptOutcome, AdoptedHandle, Session, SessionOptions};
-use windlass_serve_http::ControlSocket;
 
 use crate::args::Global;
 use crate::reach::{self, HandleTarget, short};

@@ -5,8 +5,8 @@ use std::sync::{Arc, Weak};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use windlass::Windlass;
+use windlass_control::HostSurvey;
 use windlass_protocol::HostInfo;
-use windlass_serve_http::HostSurvey;
 
 /// Surveys the hosts of a runtime's project.
 pub(crate) struct ProjectHosts(Weak<Windlass>);

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use regex::Regex;
 use serde_json::json;
+use windlass_control::{EventReader, PeerError};
 use windlass_protocol::{HandleInfo, HandleState, LineRange};
-use windlass_serve_http::{EventReader, PeerError};
 
 use crate::ages::read_age;
 use crate::args::{Global, LogsArgs};

@@ -10,7 +10,6 @@ use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::stdout::errln;
@@ -23,8 +22,9 @@ use axum::serve::{Listener, ListenerExt as _};
 use axum::{Extension, Router};
 use tokio::net::{TcpListener, UnixListener};
 use tokio_util::sync::CancellationToken;
+use windlass_control::admit;
 use windlass_process::peer_is_tool;
-use windlass_serve_http::admit;
+use windlass_serve_http::{BearerCheck, Token};
 use windlass_serve_mcp::{ClientIdentity, HttpOptions, HttpSessions, McpServer, http_router};
 
 /// The variable with the token. If it is unset, a token is generated and
@@ -106,7 +106,7 @@ async fn serve_unix(router: Router, path: &Path, stop: CancellationToken) -> any
 
 async fn serve_tcp(router: Router, address: &str, stop: CancellationToken) -> anyhow::Result<()> {
     let listener = listen(address).await?;
-    let token: Arc<str> = token()?.into();
+    let token = token()?;
     errln!("windlass: MCP at http://{}/mcp", listener.local_addr()?);
     // Replies are small, and the client waits for them.
     let listener = Gated(listener).tap_io(|stream| {
@@ -133,32 +133,29 @@ async fn listen(address: &str) -> anyhow::Result<TcpListener> {
 }
 
 /// The token that clients must present.
-fn token() -> anyhow::Result<String> {
-    /// The minimum length: shorter tokens could be guessed.
-    const FEWEST: usize = 32;
+fn token() -> anyhow::Result<Token> {
     if let Some(token) = windlass::variable(TOKEN)
         && !token.is_empty()
     {
-        if token.len() < FEWEST {
-            bail!("{TOKEN} must have at least {FEWEST} characters; leave it out and one is made");
-        }
-        return Ok(token);
+        return Token::new(&token)
+            .with_context(|| format!("{TOKEN} cannot be used; leave it out and one is made"));
     }
-    let token = format!("{}{}", ulid::Ulid::generate(), ulid::Ulid::generate());
-    errln!("windlass: clients must send `Authorization: Bearer {token}`; {TOKEN} sets another");
+    let token = Token::generate()?;
+    errln!(
+        "windlass: clients must send `Authorization: Bearer {}`; {TOKEN} sets another",
+        token.as_str()
+    );
     Ok(token)
 }
 
-async fn bearer(State(token): State<Arc<str>>, mut request: Request, next: Next) -> Response {
-    let shown = request.headers().get(header::AUTHORIZATION);
-    let shown = shown.and_then(|value| value.to_str().ok());
-    let shown = shown.and_then(|value| value.strip_prefix("Bearer "));
-    if !shown.is_some_and(|shown| same(shown.trim().as_bytes(), token.as_bytes())) {
+async fn bearer(State(token): State<Token>, mut request: Request, next: Next) -> Response {
+    if token.check(request.headers()) != BearerCheck::Accepted {
         let wanted = [(header::WWW_AUTHENTICATE, "Bearer")];
         let how = format!("send `Authorization: Bearer TOKEN`, as {TOKEN} or the start tells it");
         return (StatusCode::UNAUTHORIZED, wanted, how).into_response();
     }
-    request.extensions_mut().insert(ClientIdentity(token));
+    let identity = ClientIdentity(token.as_str().into());
+    request.extensions_mut().insert(identity);
     next.run(request).await
 }
 
@@ -167,10 +164,4 @@ async fn local(mut request: Request, next: Next) -> Response {
         .extensions_mut()
         .insert(ClientIdentity("local".into()));
     next.run(request).await
-}
-
-/// Compares in constant time.
-fn same(shown: &[u8], token: &[u8]) -> bool {
-    let differ = shown.iter().zip(token).fold(0, |all, (a, b)| all | (a ^ b));
-    shown.len() == token.len() && differ == 0
 }

@@ -5,7 +5,7 @@
 //! itself and refuses tools; the messages here also suggest a remedy.
 
 use anyhow::bail;
-use windlass_serve_http::Peer;
+use windlass_control::Peer;
 
 /// Refuses to run in a process that a tool has started.
 pub(crate) fn only(command: &str) -> anyhow::Result<()> {

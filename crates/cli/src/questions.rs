@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
+use windlass_control::Peer;
 use windlass_protocol::{
     AnswerBody, AnswerType, OpenQuestion, Question, RequestRendering, visible_line,
 };
-use windlass_serve_http::Peer;
 
 use crate::args::{AnswerArgs, Global};
 use crate::print::{self, Listing, Printer, Tone, cell, column};

@@ -6,8 +6,8 @@
 use anyhow::bail;
 use futures_util::future::join_all;
 use windlass::config::nearest;
+use windlass_control::{Peer, peers, run_dir};
 use windlass_protocol::{HandleInfo, SessionInfo};
-use windlass_serve_http::{Peer, peers, run_dir};
 
 use crate::{held, person};
 

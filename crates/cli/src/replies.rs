@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use serde_json::json;
+use windlass_control::PeerError;
 use windlass_protocol::{PermissionAnswer, PermissionReply, PermissionRequest, RequestRendering};
-use windlass_serve_http::PeerError;
 
 use crate::args::{ReplyArgs, ReplyChoice};
 use crate::print::{self, Printer, cell};

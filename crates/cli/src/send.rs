@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
+use windlass_control::PeerError;
 use windlass_kept::SurveyedHandle;
 use windlass_protocol::{HandleState, PersonInput, Typing};
-use windlass_serve_http::PeerError;
 
 use crate::args::{Global, KillArgs, SendArgs};
 use crate::print::{self, Listing, Printer, Tone, cell, column};

@@ -19,10 +19,9 @@ use axum::Router;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use windlass::Windlass;
+use windlass_control::{Api, ControlSocket, EventLogs, HandoverSocket, Predecessor, run_dir};
 use windlass_process::peer_is_tool;
-use windlass_serve_http::{
-    Api, ControlSocket, EventLogs, HandoverSocket, Predecessor, Token, run_dir,
-};
+use windlass_serve_http::Token;
 use windlass_serve_mcp::{HttpSessions, McpServer};
 
 use crate::args::{Global, ServeArgs};

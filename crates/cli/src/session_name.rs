@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use tokio::time::Instant;
+use windlass_control::run_dir;
 use windlass_protocol::project_id;
-use windlass_serve_http::run_dir;
 
 /// How long the owner of the name may take to end: a restarted agent may be
 /// faster than its predecessor.

@@ -2,7 +2,8 @@
 //!
 //! Start at [`ToolState`], the state of a tool. Then read [`ToolCommand`], the
 //! assistant's order to a tool, and [`HandleView`], the reply. This crate does
-//! no I/O, and no other crate serialises types of its own.
+//! no I/O. Everything that programs of others read or write is here, except the
+//! formats of others that one front end speaks.
 
 #![warn(missing_docs)]
 
@@ -20,8 +21,6 @@ mod described;
 mod drive;
 mod driver;
 mod event;
-mod event_log;
-mod handover;
 mod hosts;
 mod ids;
 mod job;
@@ -32,7 +31,6 @@ mod map;
 mod misspelt;
 mod notice;
 mod null;
-mod opencode;
 mod part;
 mod permission;
 mod question;
@@ -68,8 +66,6 @@ pub use driver::{
     DriverValue, OutputPiece, ToolOffer,
 };
 pub use event::{Ending, Exit, ResultCut, ServerRefusal, ToolEvent, ToolReport};
-pub use event_log::{HubSession, LoggedHub, LoggedItem, LoggedSession};
-pub use handover::{HandoverOffer, HandoverRequest, HandoverWord};
 pub use hosts::{HostInfo, HostStanding, WorkerInfo, WorkerProgram};
 pub use ids::{HandleId, InvalidHandleId, InvalidId, MessageId, PartId, PermissionId, SessionId};
 pub use job::{
@@ -84,13 +80,6 @@ pub use line_error::LineError;
 pub use line_range::{InvalidLineRange, LineRange};
 pub use map::Arguments;
 pub use notice::{Notice, NoticeKind, NoticeLevel, advice};
-pub use opencode::{
-    OpencodeAssistantMessage, OpencodeCache, OpencodeError, OpencodeErrorData, OpencodeEvent,
-    OpencodeMessage, OpencodeMessageInfo, OpencodeModel, OpencodeNewSession, OpencodePath,
-    OpencodePermission, OpencodePermissionTime, OpencodeReplied, OpencodeReplyBody,
-    OpencodeResponseBody, OpencodeSession, OpencodeSessionNews, OpencodeSessionTime,
-    OpencodeStatus, OpencodeTokens, OpencodeUpdate, OpencodeUserMessage,
-};
 pub use part::{
     FilePart, Millis, PartState, PartTime, PartTimeWithEnd, RawArguments, StateCompleted,
     StateError, StatePending, StateRunning, ToolPart,

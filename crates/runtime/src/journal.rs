@@ -12,8 +12,9 @@ use windlass_protocol::{
     ToolEvent, ToolPart,
 };
 
-use crate::feed::{Bounds, Feed, More};
+use crate::feed::{Feed, More};
 use crate::recorder::Recorder;
+use crate::ring::RingBounds;
 use crate::weight::weight;
 
 /// An event of a session.
@@ -134,7 +135,7 @@ impl Journal {
         last: u64,
         past: impl IntoIterator<Item = Entry>,
     ) -> Arc<Self> {
-        let events = Feed::new(Bounds {
+        let events = Feed::new(RingBounds {
             items: capacity.max(1),
             weight: WEIGHT,
         });

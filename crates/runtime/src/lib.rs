@@ -48,6 +48,7 @@ mod refusal;
 mod registry;
 mod repetition;
 mod request_table;
+mod ring;
 mod rules;
 mod run_options;
 mod screen_update;
@@ -101,6 +102,7 @@ pub use pending::{
 };
 pub use recorder::{NoRecorder, RecordFailure, Recorder};
 pub use refusal::{ArgumentMisfit, HandleSummary, Refusal, RefusalKind};
+pub use ring::{NumberedRing, RingBounds, RingItem};
 pub use rules::{Explanation, Finding, RuleBook, RuleSource};
 pub use run_options::RunOptions;
 pub use screen_update::{screen_past, screen_update};

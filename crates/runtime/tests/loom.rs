@@ -6,6 +6,9 @@
 
 #[path = "../src/feed.rs"]
 mod feed;
+#[allow(dead_code, unreachable_pub, reason = "others use the rest of it")]
+#[path = "../src/ring.rs"]
+mod ring;
 
 mod sync {
     /// loom's mutex with the face of `parking_lot`'s.
@@ -29,7 +32,8 @@ use loom::future::block_on;
 use loom::sync::Arc;
 use loom::thread;
 
-use crate::feed::{Bounds, Feed, FeedItem, More};
+use crate::feed::{Feed, More};
+use crate::ring::{RingBounds, RingItem};
 
 type Letters = Arc<Feed<char>>;
 
@@ -44,14 +48,14 @@ fn model(test: impl Fn() + Sync + Send + 'static) {
 
 /// A feed that keeps this many items.
 fn feed_of(items: usize) -> Feed<char> {
-    Feed::new(Bounds { items, weight: 100 })
+    Feed::new(RingBounds { items, weight: 100 })
 }
 
 /// Reads until nothing follows.
 fn read_all(feed: &Letters) -> Vec<(u64, char)> {
     let mut read = Vec::new();
     let mut after = 0;
-    while let Some(FeedItem {
+    while let Some(RingItem {
         missed,
         number,
         value,

@@ -6,20 +6,16 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
+use windlass_control::{Api, ApiError, SlotClient};
 
-use crate::api::Api;
-use crate::error::ApiError;
-use crate::grpc;
-use crate::places::Visitor;
 use crate::rate::Rate;
-use crate::token::Token;
+use crate::token::{BearerCheck, Token};
 
 /// How large the headers of a request may be together.
 const HEADERS: usize = 32 << 10;
@@ -87,8 +83,8 @@ impl Access {
             return self.open_requests.take().then_some(()).ok_or_else(too_many);
         }
         self.check_token(headers)?;
-        if let Some(visitor) = request.extensions().get::<Visitor>() {
-            visitor.is_known();
+        if let Some(client) = request.extensions().get::<SlotClient>() {
+            client.mark_authenticated();
         }
         self.requests.take().then_some(()).ok_or_else(too_many)
     }
@@ -132,16 +128,10 @@ impl Access {
     }
 
     fn check_token(&self, headers: &HeaderMap) -> Result<(), ApiError> {
-        let given = headers
-            .get(header::AUTHORIZATION)
-            .and_then(|value| value.to_str().ok())
-            .and_then(|value| value.split_once(' '))
-            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-            .map(|(_, token)| token.trim());
-        let problem = match given {
-            Some(given) if self.token.is(given) => return Ok(()),
-            Some(_) => "the token is not this server's",
-            None => "a token is needed: `Authorization: Bearer …`",
+        let problem = match self.token.check(headers) {
+            BearerCheck::Accepted => return Ok(()),
+            BearerCheck::Wrong => "the token is not this server's",
+            BearerCheck::Missing => "a token is needed: `Authorization: Bearer …`",
         };
         if self.failures.take() {
             Err(ApiError::new(StatusCode::UNAUTHORIZED, problem))
@@ -155,12 +145,9 @@ async fn check(State(access): State<Arc<Access>>, request: Request, next: Next) 
     let Err(refusal) = access.refusal(&request) else {
         return next.run(request).await;
     };
-    access.api.0.metrics.refused.fetch_add(1, Ordering::Relaxed);
-    if let Some(response) = grpc::refused(request.headers(), &refusal) {
-        return response;
-    }
-    let status = refusal.status;
-    let mut response = refusal.into_response();
+    access.api.count_refusal();
+    let mut response = refusal.respond_to(request.headers());
+    let status = response.status();
     let headers = response.headers_mut();
     if status == StatusCode::UNAUTHORIZED {
         let bearer = header::HeaderValue::from_static("Bearer");

@@ -16,8 +16,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-
-use crate::error::ApiError;
+use windlass_control::ApiError;
 
 /// Nothing but the page's own files and this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \

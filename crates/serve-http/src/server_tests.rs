@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use windlass_protocol::{Notice, NoticeKind, NoticeLevel};
@@ -56,7 +58,7 @@ async fn a_client_that_does_not_read_is_cut_off_while_others_go_on() {
     });
     let mut reading = follow(address, &session).await;
     let slow = follow(address, &session).await;
-    let connections = || api.0.metrics.connections.load(Ordering::Relaxed);
+    let connections = || api.connections();
     assert_eq!(connections(), 2);
 
     let mut last = 0;
@@ -139,7 +141,7 @@ async fn a_client_that_never_finishes_its_head_is_cut_off_while_others_are_serve
             }
         }
     }
-    while api.0.metrics.connections.load(Ordering::Relaxed) > 0 {
+    while api.connections() > 0 {
         tokio::task::yield_now().await;
     }
     closing.cancel();
@@ -156,7 +158,7 @@ async fn connections_beyond_the_limit_wait_their_turn() {
         TcpStream::connect(address).await.unwrap(),
         TcpStream::connect(address).await.unwrap(),
     ];
-    while api.0.metrics.connections.load(Ordering::Relaxed) < 2 {
+    while api.connections() < 2 {
         tokio::task::yield_now().await;
     }
     let waiting = tokio::spawn(health(address));

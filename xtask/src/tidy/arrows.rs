@@ -38,7 +38,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("assistant", &["runtime", "providers", "schema", "protocol"]),
     ("serve-mcp", &["runtime", "schema", "protocol"]),
-    ("serve-http", &["runtime", "kept", "protocol"]),
+    ("control", &["runtime", "kept", "protocol"]),
+    ("serve-http", &["control", "runtime", "protocol"]),
     (
         "windlass",
         &[

@@ -32,7 +32,8 @@ fn the_arrows_of_the_design_are_right() {
              windlass-process -> ;
              windlass-schema -> windlass-protocol;
              windlass-executors -> windlass-runtime, windlass-process, windlass-schema;
-             windlass-serve-http -> windlass-runtime, windlass-protocol;
+             windlass-control -> windlass-runtime, windlass-kept, windlass-protocol;
+             windlass-serve-http -> windlass-control;
              windlass -> windlass-runtime, windlass-executors, windlass-config"
         ),
         ""

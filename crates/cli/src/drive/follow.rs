@@ -2,9 +2,9 @@
 
 use parking_lot::Mutex;
 use tokio::task::AbortHandle;
+use windlass_control::streamed;
 use windlass_protocol::{DriveEvent, DriveOutput};
 use windlass_runtime::Session;
-use windlass_serve_http::streamed;
 
 use super::output::LineOutput;
 

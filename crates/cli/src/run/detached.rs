@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
+use windlass_control::Peer;
 use windlass_protocol::{NewSession, SessionBegun};
-use windlass_serve_http::Peer;
 
 use super::{default_id, shell_line};
 use crate::args::{Global, RunArgs};

@@ -6,8 +6,9 @@ use std::os::fd::OwnedFd;
 use anyhow::{Context as _, bail};
 use axum::Router;
 use tokio_util::sync::CancellationToken;
+use windlass_control::{Api, Limits};
 use windlass_process::peer_is_tool;
-use windlass_serve_http::{Access, Api, Limits, Server, TlsAcceptor, Token, page, tls_acceptor};
+use windlass_serve_http::{Access, Server, TlsAcceptor, Token, page, tls_acceptor};
 
 use crate::args::ServeArgs;
 

@@ -9,8 +9,9 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use windlass::Windlass;
-use windlass_protocol::{HandoverOffer, HandoverRequest};
-use windlass_serve_http::{HandoverError, Predecessor, ReplacingServer};
+use windlass_control::{
+    HandoverError, HandoverOffer, HandoverRequest, Predecessor, ReplacingServer,
+};
 
 use super::Serving;
 use crate::args::ServeArgs;

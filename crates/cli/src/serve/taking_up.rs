@@ -9,9 +9,9 @@ use std::time::{Duration, SystemTime};
 
 use futures_util::future::join_all;
 use windlass::{Succession, Windlass};
+use windlass_control::{Api, EventLogs};
 use windlass_protocol::{KeptHandle, SessionId};
 use windlass_runtime::{Attendance, PastEvents, Session, SessionOptions};
-use windlass_serve_http::{Api, EventLogs};
 
 use super::FRONT_END;
 

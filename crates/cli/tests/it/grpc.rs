@@ -9,13 +9,13 @@ use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Status, Streaming};
-use windlass_serve_http::proto::permission_service_client::PermissionServiceClient;
-use windlass_serve_http::proto::question_service_client::QuestionServiceClient;
-use windlass_serve_http::proto::run_calls_response::Update;
-use windlass_serve_http::proto::tool_part::State;
-use windlass_serve_http::proto::tool_service_client::ToolServiceClient;
-use windlass_serve_http::proto::watch_session_response::Event;
-use windlass_serve_http::proto::{
+use windlass_control::proto::permission_service_client::PermissionServiceClient;
+use windlass_control::proto::question_service_client::QuestionServiceClient;
+use windlass_control::proto::run_calls_response::Update;
+use windlass_control::proto::tool_part::State;
+use windlass_control::proto::tool_service_client::ToolServiceClient;
+use windlass_control::proto::watch_session_response::Event;
+use windlass_control::proto::{
     AnswerQuestionRequest, AnswerType, CloseSessionRequest, ListQuestionsRequest,
     OpenSessionRequest, PermissionReply, PermissionResponse, Question, RunCallsRequest,
     RunCallsResponse, ToolCall, ToolPart, WatchSessionRequest, WatchSessionResponse,

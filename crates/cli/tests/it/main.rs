@@ -34,6 +34,7 @@ mod environment;
 mod example_tools;
 mod floods;
 mod formatting;
+#[cfg(feature = "grpc")]
 mod grpc;
 mod guide;
 mod hosts;
@@ -51,6 +52,7 @@ mod hosts_traffic;
 mod http;
 mod http_looking;
 mod http_malice;
+#[cfg(feature = "opencode")]
 mod http_opencode;
 mod http_others;
 mod http_schemathesis;
