@@ -2,50 +2,47 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
 use windlass_protocol::{
-    Attachment, CallReply, Ending, ErrorView, Exit, HandleState, HandleView, ReplyContent,
-    ReplyExtras, ServerRefusal, ShownInPart,
+    Attachment, Ending, ErrorView, HandleState, HandleView, ReplyContent, ReplyExtras, ShownInPart,
+    View,
 };
 
 use crate::catalogue::RegisteredTool;
 use crate::event::Status;
 use crate::handle::Handle;
 use crate::job_output::Reading;
-use crate::part::CallPart;
-use crate::refusal::Refusal;
 use crate::session::SessionInner;
 use crate::show;
 
 /// The reply to a call, before it is recorded.
 pub(crate) struct CallAnswer {
-    content: ReplyContent,
-    is_error: bool,
-    error: Option<ErrorView>,
-    exit: Option<Exit>,
-    /// The result as data, if the one-shot returns some.
-    structured: Option<Box<Value>>,
-    refused: Option<Box<ServerRefusal>>,
-    /// Attachments for the record.
-    attachments: Vec<Attachment>,
+    pub(crate) content: ReplyContent,
+    pub(crate) is_error: bool,
+    pub(crate) error: Option<ErrorView>,
+    pub(crate) extras: ReplyExtras,
     /// The shown share of the output, for the record.
-    digest: Option<Box<ShownInPart>>,
+    pub(crate) digest: Option<Box<ShownInPart>>,
 }
 
 impl CallAnswer {
+    fn new(content: ReplyContent, attachments: Vec<Attachment>) -> Self {
+        Self {
+            content,
+            is_error: false,
+            error: None,
+            extras: ReplyExtras {
+                attachments,
+                ..ReplyExtras::default()
+            },
+            digest: None,
+        }
+    }
+
     /// The reply for a tool that is configured not to run.
     pub(crate) fn skipped(tool: &RegisteredTool) -> Self {
         let name = &tool.definition.name;
-        Self {
-            content: ReplyContent::Text(format!("skipped: `{name}` is set not to run")),
-            is_error: false,
-            error: None,
-            exit: None,
-            structured: None,
-            refused: None,
-            attachments: Vec::new(),
-            digest: None,
-        }
+        let text = format!("skipped: `{name}` is set not to run");
+        Self::new(ReplyContent::Text(text), Vec::new())
     }
 
     /// The reply of a builtin.
@@ -55,26 +52,37 @@ impl CallAnswer {
             _ => &[],
         };
         let attachments = told.iter().flat_map(|view| attached(session, view));
+        let attachments = attachments.collect();
         Self {
-            attachments: attachments.collect(),
             digest: in_part(told),
-            content,
-            is_error: false,
-            error: None,
-            exit: None,
-            structured: None,
-            refused: None,
+            ..Self::new(content, attachments)
+        }
+    }
+
+    /// The reply that shows a handle.
+    pub(crate) fn view(session: &SessionInner, view: HandleView) -> Self {
+        let attachments = attached(session, &view);
+        Self {
+            digest: view.digest.clone(),
+            ..Self::new(ReplyContent::Handle(Box::new(view)), attachments)
         }
     }
 
     /// The whole output of a one-shot, and its ending.
     pub(crate) fn one_shot(session: &SessionInner, handle: &Arc<Handle>, ending: Ending) -> Self {
+        let in_part = show::in_part(handle, View::New);
+        let reading = show::read(handle, View::New, in_part, &handle.status());
         let Reading {
             mut text,
+            omitted_bytes,
             log,
             digest,
             ..
-        } = show::output(handle);
+        } = reading;
+        let log = log.filter(|_| omitted_bytes > 0);
+        if let Some(log) = &log {
+            show::refer_to(&mut text, log);
+        }
         let mut digest = digest.map(Box::new);
         // A tool that was ended has not done what it was called for, whatever
         // it could still report.
@@ -112,28 +120,17 @@ impl CallAnswer {
             }
         }
         Self {
-            digest,
             content: ReplyContent::Text(text),
             is_error,
             error: beyond_message,
-            exit: ending.exit,
-            structured: ending.structured,
-            refused: ending.refused,
-            attachments,
-        }
-    }
-
-    /// The reply that shows a handle.
-    pub(crate) fn view(session: &SessionInner, view: HandleView) -> Self {
-        Self {
-            attachments: attached(session, &view),
-            digest: view.digest.clone(),
-            content: ReplyContent::Handle(Box::new(view)),
-            is_error: false,
-            error: None,
-            exit: None,
-            structured: None,
-            refused: None,
+            extras: ReplyExtras {
+                exit: ending.exit,
+                structured: ending.structured,
+                refused: ending.refused,
+                attachments,
+                is_refusal: false,
+            },
+            digest,
         }
     }
 }
@@ -191,33 +188,4 @@ fn attached(session: &SessionInner, view: &HandleView) -> Vec<Attachment> {
         .and_then(|digest| digest.log.as_deref());
     attachments.extend(view.log.as_deref().or(log).map(Attachment::log));
     attachments
-}
-
-/// Records the end of the call with its answer, and returns the reply.
-pub(crate) fn reply(call: &CallPart<'_>, answer: Result<CallAnswer, Refusal>) -> CallReply {
-    let id = call.id.to_string();
-    let (reply, attachments, digest) = match answer {
-        Ok(answer) => {
-            let reply = CallReply {
-                id,
-                content: answer.content,
-                is_error: answer.is_error,
-                error: answer.error,
-                extras: ReplyExtras {
-                    exit: answer.exit,
-                    structured: answer.structured,
-                    refused: answer.refused,
-                    attachments: answer.attachments.clone(),
-                    is_refusal: false,
-                },
-            };
-            (reply, answer.attachments, answer.digest)
-        }
-        Err(refusal) => {
-            let reply = CallReply::refused(id, refusal.to_string());
-            (reply, Vec::new(), None)
-        }
-    };
-    call.ended(&reply, attachments, digest.as_deref());
-    reply
 }

@@ -42,7 +42,6 @@ mod past;
 mod pattern;
 mod pending;
 mod permission;
-mod plan;
 mod recorder;
 mod refusal;
 mod registry;

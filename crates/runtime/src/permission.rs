@@ -406,10 +406,12 @@ impl PermissionCheck {
     }
 
     fn tell_decided(&self, request: PermissionRequest, decision: DecisionRecord) {
-        self.session.tell(SessionEvent::PermissionDecided {
-            request: Arc::new(request),
-            decision: Arc::new(decision),
-        });
+        self.session
+            .journal
+            .append(SessionEvent::PermissionDecided {
+                request: Arc::new(request),
+                decision: Arc::new(decision),
+            });
     }
 
     fn nobody(&self) -> Refusal {

@@ -105,17 +105,6 @@ fn unreachable_note(handle: &Handle) -> Option<String> {
     handle.job()?.host().unreachable()
 }
 
-/// The complete output of an ended one-shot.
-pub(crate) fn output(handle: &Handle) -> Reading {
-    let in_part = in_part(handle, View::New);
-    let mut reading = read(handle, View::New, in_part, &handle.status());
-    reading.log = reading.log.filter(|_| reading.omitted_bytes > 0);
-    if let Some(log) = &reading.log {
-        refer_to(&mut reading.text, log);
-    }
-    reading
-}
-
 /// Lines of the handle's output by number. Nothing counts as delivered.
 pub(crate) fn lines(handle: &Handle, id: &HandleId, lines: LineRange) -> HandleView {
     let limit = handle.tool.definition.limits.output_limit;
@@ -175,7 +164,7 @@ pub(crate) fn end_line(text: &mut String) {
 
 /// How a long text of the handle is shown, if its tool has a digest. An
 /// explicitly requested view is not digested.
-fn in_part(handle: &Handle, asked: View) -> Option<InPart> {
+pub(crate) fn in_part(handle: &Handle, asked: View) -> Option<InPart> {
     let definition = &handle.tool.definition;
     let from = definition.digest.from;
     definition.is_digested().then_some(match asked {
@@ -191,7 +180,12 @@ fn is_read_from_log(stored: &StoredResult, status: &Status, in_part: Option<InPa
 }
 
 /// Reads as much output as fits into a reply beside the tool's result.
-fn read(handle: &Handle, view: View, in_part: Option<InPart>, status: &Status) -> Reading {
+pub(crate) fn read(
+    handle: &Handle,
+    view: View,
+    in_part: Option<InPart>,
+    status: &Status,
+) -> Reading {
     let taken = match status {
         Status::Stopped(ending) => cut::length(ending),
         Status::Waiting { question, .. } => cut::question_length(question),
