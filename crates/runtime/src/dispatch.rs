@@ -21,10 +21,9 @@ use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
     Arguments, Batch, BatchReply, CallReply, Ending, HandleAction, HandleId, MessageId, ParseError,
-    Request, Start, ToolCall, ToolCommand, View, parse,
+    Request, RunMode, Start, ToolCall, ToolCommand, View, parse,
 };
 
-use crate::answer::CallAnswer;
 use crate::arguments::without_nulls;
 use crate::builtin::{BuiltinContext, BuiltinTool};
 use crate::catalogue::{RegisteredTool, Runs};
@@ -34,12 +33,13 @@ use crate::handle::Handle;
 use crate::keeping::KeptPlace;
 use crate::one_shot::{OneShotGuard, tell_previews, to_its_end};
 use crate::part::CallPart;
-use crate::permission::{self, GrantedBy, Permit};
+use crate::permission::{self, GrantedBy};
 use crate::refusal::Refusal;
+use crate::rules::speak;
 use crate::run_options::RunOptions;
 use crate::session::{Session, SessionInner, new_ulid};
 use crate::session_limits;
-use crate::show;
+use crate::show::{self, CallAnswer};
 use crate::starting::{self, Reservation};
 pub(crate) use handles::ABORTED;
 use permitting::Permitted;
@@ -309,6 +309,28 @@ impl BatchRun<'_> {
         })
     }
 
+    /// The permission that needs neither a rule nor a person, if the tool's
+    /// policy for the action grants one; otherwise returns the arguments.
+    fn permit_by_policy(
+        &self,
+        tool: &RegisteredTool,
+        action: Option<HandleAction>,
+        args: Arguments,
+    ) -> Result<Permit, Arguments> {
+        let session = &self.session.inner;
+        let definition = &tool.definition;
+        let mode = permission::mode(session, tool, action);
+        if mode == RunMode::Skip {
+            return Ok(Permit::Skip);
+        }
+        let ruled = !definition.permissions.is_empty() || !definition.permission_floor.is_empty();
+        let unasked = mode == RunMode::Unattended && !ruled;
+        if session.options.trusted || unasked || !speak(action, mode) {
+            return Ok(Permit::Run(args, GrantedBy::Policy));
+        }
+        Err(args)
+    }
+
     /// Asks whether the call may run. Returns early for a caller in a hurry.
     async fn permit(
         &self,
@@ -317,8 +339,7 @@ impl BatchRun<'_> {
         action: Option<HandleAction>,
         args: Arguments,
     ) -> Result<Permitted, Refusal> {
-        let session = &self.session.inner;
-        let permit = match permission::at_once(session, tool, action, args) {
+        let permit = match self.permit_by_policy(tool, action, args) {
             Ok(permit) => permit,
             Err(args) => {
                 let asking = self.asking(call, tool, action);
@@ -376,6 +397,14 @@ impl BatchRun<'_> {
         let session = &self.session.inner;
         CallAnswer::view(session, show::show(session, handle, id, view))
     }
+}
+
+/// A granted permission.
+pub(crate) enum Permit {
+    /// It runs, with these arguments.
+    Run(Arguments, GrantedBy),
+    /// It does not run, and that is no error.
+    Skip,
 }
 
 /// The outcome of a one-shot so far.

@@ -10,7 +10,6 @@
 #![warn(missing_docs)]
 
 mod announce;
-mod answer;
 mod archive;
 mod arguments;
 mod builtin;

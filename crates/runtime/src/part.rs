@@ -22,13 +22,13 @@ use windlass_protocol::{
     StateCompleted, StateError, StatePending, StateRunning, ToolPart,
 };
 
-use crate::answer::CallAnswer;
 use crate::arguments::{conceal, take_typing};
 use crate::catalogue::{RegisteredTool, Runs};
 use crate::dispatch::{PlannedCall, PlannedWork};
 use crate::journal::SessionEvent;
 use crate::refusal::Refusal;
 use crate::session::{SessionInner, new_ulid};
+use crate::show::CallAnswer;
 
 /// Arguments of an action that belong to the call, not to the tool.
 const OF_THE_CALL: [&str; 5] = ["action", "id", "view", "lines", "enter"];
@@ -78,6 +78,15 @@ struct RunningPart {
 }
 
 impl RunningPart {
+    fn running(&self, metadata: Arguments) -> PartState {
+        PartState::Running(StateRunning {
+            input: Arc::clone(&self.input),
+            title: Some(self.title.clone()),
+            metadata: Some(metadata),
+            time: PartTime { start: self.start },
+        })
+    }
+
     fn time(&self) -> PartTimeWithEnd {
         PartTimeWithEnd {
             start: self.start,
@@ -158,31 +167,19 @@ impl<'a> CallPart<'a> {
             title = if progress.secret { "(secret)" } else { &progress.title },
             "a call runs"
         );
-        self.tell_running(&progress, self.metadata());
+        self.tell(progress.running(self.metadata()));
     }
 
     /// Records the end of the output of the running call.
     pub(crate) fn preview(&self, output: String) {
         let mut metadata = self.metadata();
         metadata.insert("output".into(), Value::String(output));
-        self.tell_running(&self.progress.lock(), metadata);
+        self.tell(self.progress.lock().running(metadata));
     }
 
     /// The command that the call runs, or its arguments.
     pub(crate) fn title(&self) -> String {
         self.progress.lock().title.clone()
-    }
-
-    fn tell_running(&self, progress: &RunningPart, metadata: Arguments) {
-        let state = StateRunning {
-            input: Arc::clone(&progress.input),
-            title: Some(progress.title.clone()),
-            metadata: Some(metadata),
-            time: PartTime {
-                start: progress.start,
-            },
-        };
-        self.tell(PartState::Running(state));
     }
 
     /// Marks the input as a secret.

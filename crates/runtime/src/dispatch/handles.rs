@@ -10,8 +10,7 @@ use windlass_protocol::{
 };
 
 use super::permitting::Permitted;
-use super::{BatchRun, HandleCall, start};
-use crate::answer::CallAnswer;
+use super::{BatchRun, HandleCall, Permit, start};
 use crate::arguments::{retyped, typed};
 use crate::catalogue::RegisteredTool;
 use crate::denied;
@@ -21,9 +20,9 @@ use crate::inquiry;
 use crate::job::Job;
 use crate::orders::new_order;
 use crate::part::CallPart;
-use crate::permission::{GrantedBy, Permit};
+use crate::permission::GrantedBy;
 use crate::refusal::Refusal;
-use crate::show;
+use crate::show::{self, CallAnswer};
 use crate::starting::{self, DeferredPermit, Reservation};
 
 impl BatchRun<'_> {

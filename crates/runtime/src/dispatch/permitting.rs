@@ -5,14 +5,14 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use windlass_protocol::{Arguments, Ending, HandleAction, Keyboard, RunMode, Typing};
 
-use super::BatchRun;
+use super::{BatchRun, Permit};
 use crate::arguments::typed;
 use crate::catalogue::RegisteredTool;
 use crate::denied::RunsAgain;
 use crate::handle::Handle;
 use crate::late_permit::{LateGrant, LatePermit, LatePermits, PermitKey};
 use crate::part::CallPart;
-use crate::permission::{self, Granted, GrantedBy, PermissionCheck, Permit};
+use crate::permission::{self, Granted, GrantedBy, PermissionCheck};
 use crate::refusal::Refusal;
 use crate::starting::DeferredPermit;
 
@@ -123,8 +123,7 @@ impl BatchRun<'_> {
         args: Arguments,
     ) -> Result<Permit, Refusal> {
         let tool = &handle.tool;
-        let session = &self.session.inner;
-        let permit = match permission::at_once(session, tool, Some(action), args) {
+        let permit = match self.permit_by_policy(tool, Some(action), args) {
             Ok(permit) => permit,
             Err(args) => {
                 let name = &tool.definition.name;
