@@ -8,7 +8,6 @@ use std::time::Duration;
 use windlass_output::{Output, OutputOptions, Stream};
 use windlass_process::{Command, Launcher, StartError};
 
-use crate::confined;
 use crate::ending;
 
 /// The time between TERM and KILL for a program that does not answer.
@@ -59,8 +58,8 @@ pub(crate) async fn ask(
             if exit.success() {
                 return Ok(output);
             }
-            let mut ending = ending::of_exit(&exit, || process.errors().last_line(Stream::Stderr));
-            confined::explain(&mut ending, &process);
+            let last_line = || process.errors().last_line(Stream::Stderr);
+            let ending = ending::of_exit(&exit, &process, last_line);
             let how = ending.result.err().map(|error| error.message);
             Err(AskError::Failed(how.unwrap_or_default()))
         }

@@ -1,13 +1,43 @@
 //! Converts a program's exit into a job's end.
 
-use windlass_process::{Exit, StartError, WriteError};
+use windlass_process::{Exit, Process, StartError, WriteError};
 use windlass_protocol::{InputError, ToolError};
 use windlass_runtime::{Ending, Exit as BadExit, Receipt};
 
-/// The ending of a program. A failure is explained by its last line, which is
-/// computed only then.
-pub(crate) fn of_exit(exit: &Exit, last_line: impl FnOnce() -> Option<String>) -> Ending {
-    match exit {
+use crate::confined;
+
+/// The ending of a program that has exited, with the number of processes that
+/// it has left running.
+pub(crate) async fn of_program(
+    exit: &Exit,
+    process: &Process,
+    is_aborted: bool,
+    last_line: impl FnOnce() -> Option<String>,
+) -> Ending {
+    let ending = of_exit(exit, process, last_line);
+    Ending {
+        left_running: left_running(process, is_aborted).await,
+        ..ending
+    }
+}
+
+/// The number of processes that a program has left running. Zero after an
+/// abort, which ends all of them, even if some have not exited yet.
+pub(crate) async fn left_running(process: &Process, is_aborted: bool) -> usize {
+    if is_aborted {
+        return 0;
+    }
+    process.remaining().await
+}
+
+/// The ending by an exit. A failure is explained by the last line, which is
+/// computed only then, and by an exceeded limit or the denials of the sandbox.
+pub(crate) fn of_exit(
+    exit: &Exit,
+    process: &Process,
+    last_line: impl FnOnce() -> Option<String>,
+) -> Ending {
+    let mut ending = match exit {
         Exit::Code(0) => Ending::output(),
         Exit::Code(code) => Ending {
             exit: Some(BadExit::Code(*code)),
@@ -21,7 +51,9 @@ pub(crate) fn of_exit(exit: &Exit, last_line: impl FnOnce() -> Option<String>) -
             }
         }
         Exit::Lost(reason) => Ending::failed(reason.clone()),
-    }
+    };
+    confined::explain(&mut ending, process);
+    ending
 }
 
 fn with_line(message: String, line: Option<String>) -> String {

@@ -20,9 +20,8 @@ use crate::commands::{folder_outside, quoted};
 use crate::confined;
 use crate::held;
 use crate::kept::Kept;
-use crate::plan::ProgramPlan;
 use crate::terminal::TerminalPlan;
-use crate::text::TextPlan;
+use crate::text::{ProgramPlan, TextPlan};
 
 /// Runs git.
 pub struct Git {

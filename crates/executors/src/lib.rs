@@ -18,7 +18,6 @@ mod kept;
 mod keys;
 mod listening;
 mod local;
-mod plan;
 mod recording;
 mod secret;
 mod shell;

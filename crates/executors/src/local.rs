@@ -21,10 +21,9 @@ use crate::command::{LocalCommand, Trailing, of_words};
 use crate::confined;
 use crate::held;
 use crate::kept::Kept;
-use crate::plan::ProgramPlan;
 use crate::state::{StateJob, StatePlan};
 use crate::terminal::TerminalPlan;
-use crate::text::TextPlan;
+use crate::text::{ProgramPlan, TextPlan};
 
 /// The time limit for a program that formats arguments. A person is waiting for
 /// the request.

@@ -19,9 +19,8 @@ use crate::commands::{
 use crate::confined;
 use crate::held;
 use crate::kept::Kept;
-use crate::plan::ProgramPlan;
 use crate::terminal::TerminalPlan;
-use crate::text::TextPlan;
+use crate::text::{ProgramPlan, TextPlan};
 
 /// The longest time limit that a call may set: a year.
 const LONGEST_TIMEOUT_SECS: u32 = 31_536_000;
@@ -128,11 +127,14 @@ impl Shell {
         }
     }
 
-    fn command(&self, root: &Path, args: &ShellArgs) -> Command {
-        let cwd = args
-            .cwd
-            .as_ref()
-            .map_or_else(|| root.to_owned(), |cwd| root.join(cwd));
+    fn plan(&self, start: Start) -> Result<ProgramPlan, ToolError> {
+        let launcher = confined::launcher(&self.launcher, &start);
+        let args: ShellArgs = serde_json::from_value(Value::Object(start.args))
+            .map_err(|error| ToolError::new(error.to_string()))?;
+        let cwd = match &args.cwd {
+            Some(cwd) => start.root.join(cwd),
+            None => start.root.local.clone(),
+        };
         let mut command = Command::new(&self.program)
             .user_shell()
             .arg("-c")
@@ -143,16 +145,6 @@ impl Shell {
                 command = command.env(name, value);
             }
         }
-        command
-    }
-}
-
-impl Shell {
-    fn plan(&self, start: Start) -> Result<ProgramPlan, ToolError> {
-        let launcher = confined::launcher(&self.launcher, &start);
-        let args: ShellArgs = serde_json::from_value(Value::Object(start.args))
-            .map_err(|error| ToolError::new(error.to_string()))?;
-        let command = self.command(&start.root, &args);
         let keep = start.keep;
         if args.terminal {
             return Ok(ProgramPlan::Terminal(Box::new(TerminalPlan {

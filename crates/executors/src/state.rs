@@ -234,9 +234,7 @@ impl StateReader {
             return Ending::reported(result);
         }
         let last_line = || self.process.errors().last_line(Stream::Stderr);
-        let mut ending = ending::of_exit(exit, last_line);
-        confined::explain(&mut ending, &self.process);
-        ending
+        ending::of_exit(exit, &self.process, last_line)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Programs that speak plain text through pipes, or use their whole stdout for
 //! the protocol.
 //!
-//! Start at [`TextJob::start`]. A follower task per run waits for the exit and
+//! Start at [`ProgramPlan::start`], which also starts terminal programs, then
+//! [`TextJob::start`]. A follower task per run waits for the exit and
 //! interprets it: the end, a question (the program runs again with the answer)
 //! or another program to run instead. All runs write to one output.
 //! `text/job.rs` has the job's orders.
@@ -19,21 +20,51 @@ use tokio::task::AbortHandle;
 use windlass_output::{OutputOptions, Stream};
 use windlass_process::{AdoptOptions, Command, Exit, Launcher, Process, Stdin};
 use windlass_protocol::{
-    Arguments, ExecAnswer, IoMode, KeepRequest, Question, ToolAnswer, ToolError, ToolState,
+    Arguments, ExecAnswer, IoMode, JobDescription, KeepRequest, Question, ToolAnswer, ToolError,
+    ToolState,
 };
-use windlass_runtime::{AdoptError, Ending, JobOutput, OrderLedger, Reporter, ToolEvent};
+use windlass_runtime::{AdoptError, Ending, Job, JobOutput, OrderLedger, Reporter, ToolEvent};
 
-use crate::confined;
 use crate::ending;
 use crate::held;
 use crate::kept::Kept;
 use crate::listening::TypedLine;
-use crate::terminal::{TerminalPlan, TerminalProgram};
+use crate::terminal::{TerminalJob, TerminalPlan, TerminalProgram};
 use crate::writing::Writing;
 
 /// The maximum number of runs in one call. Each run after the first has one
 /// more answer.
 const MOST_RUNS: u32 = 16;
+
+/// The program of a call, through pipes or on a terminal. An executor makes the
+/// same plan whether the program is to be started, or runs already and is to be
+/// adopted.
+pub(crate) enum ProgramPlan {
+    Text(Box<TextPlan>),
+    Terminal(Box<TerminalPlan>),
+}
+
+impl ProgramPlan {
+    pub(crate) async fn start(self, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError> {
+        Ok(match self {
+            Self::Text(plan) => TextJob::start(*plan, reporter).await?,
+            Self::Terminal(plan) => TerminalJob::start(*plan, reporter).await?,
+        })
+    }
+
+    /// Takes over the program from its description, which this plan was made of.
+    pub(crate) async fn adopt(
+        self,
+        running: &JobDescription,
+        reporter: Reporter,
+    ) -> Result<Arc<dyn Job>, AdoptError> {
+        let JobDescription { key, at, .. } = running;
+        Ok(match self {
+            Self::Text(plan) => TextJob::adopt(*plan, key, *at, reporter).await?,
+            Self::Terminal(plan) => TerminalJob::adopt(*plan, key, *at, reporter).await?,
+        })
+    }
+}
 
 /// The command of a text program, and its settings.
 pub(crate) struct TextPlan {
@@ -337,14 +368,17 @@ impl TextJob {
                 "the tool's answer is not understood: {error}"
             ))),
             None => {
-                let stream = if self.run.lock().merged {
+                let (merged, is_aborted) = {
+                    let run = self.run.lock();
+                    (run.merged, run.aborted)
+                };
+                let stream = if merged {
                     Stream::Stdout
                 } else {
                     Stream::Stderr
                 };
-                let mut ending = ending::of_exit(&exit, || bytes.last_line(stream));
-                confined::explain(&mut ending, process);
-                ending.left_running = self.left_running(process).await;
+                let last_line = || bytes.last_line(stream);
+                let ending = ending::of_program(&exit, process, is_aborted, last_line).await;
                 self.report_end(ending);
             }
         }
@@ -397,13 +431,9 @@ impl TextJob {
         self.reporter.report(self.output.written(), wrote);
     }
 
-    /// The number of processes that the program has left running. Zero after an
-    /// abort, which ends all of them, even if some have not exited yet.
     async fn left_running(&self, process: &Process) -> usize {
-        if self.run.lock().aborted {
-            return 0;
-        }
-        process.remaining().await
+        let is_aborted = self.run.lock().aborted;
+        ending::left_running(process, is_aborted).await
     }
 
     /// Runs the program of an `exec` answer in place of the tool.

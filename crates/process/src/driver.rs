@@ -110,12 +110,17 @@ impl Driver {
         self.shared.finish_output();
     }
 
-    /// Reads all available output, whether or not readiness was signalled.
+    /// Reads the current contents of the pipes, of each at most its capacity,
+    /// whether or not readiness was signalled.
     fn drain(&mut self) {
         for slot in &mut self.streams {
-            let at_end = |source: &mut OutputSource| source.drain(&self.shared);
-            if slot.as_mut().is_some_and(at_end) {
-                *slot = None;
+            let mut left = PIPE_SIZE;
+            while let Some(source) = slot {
+                match read(source.fd.get_ref(), source.stream, &self.shared, false) {
+                    Read::End => *slot = None,
+                    Read::Some { length, .. } if length < left => left -= length,
+                    Read::Some { .. } | Read::Empty => break,
+                }
             }
         }
     }
@@ -179,7 +184,12 @@ impl Driver {
     /// Handles all pending events; `true` after the last one.
     fn hear(&mut self, cx: &mut Context<'_>) -> bool {
         while let Some(watch) = &mut self.watch {
-            let Poll::Ready(news) = watch.poll_next(cx) else {
+            let news = match watch {
+                #[cfg(target_os = "linux")]
+                TreeMonitor::Shim(watch) => watch.poll_next(cx),
+                TreeMonitor::Plain(watch) => watch.poll_next(cx),
+            };
+            let Poll::Ready(news) = news else {
                 return false;
             };
             match news {
@@ -300,19 +310,6 @@ impl OutputSource {
                         return Poll::Pending;
                     }
                 }
-            }
-        }
-    }
-
-    /// Reads the current contents of the pipe, at most its capacity; `true` at its end.
-    fn drain(&mut self, shared: &ProcessShared) -> bool {
-        let mut left = PIPE_SIZE;
-        loop {
-            match read(self.fd.get_ref(), self.stream, shared, false) {
-                Read::End => return true,
-                Read::Empty => return false,
-                Read::Some { length, .. } if length >= left => return false,
-                Read::Some { length, .. } => left -= length,
             }
         }
     }

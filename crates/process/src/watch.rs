@@ -1,10 +1,8 @@
 //! Two kinds of process trees behind one interface: held by a shim, or a plain
 //! process group.
 
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crate::driver::News;
 use crate::plain;
 
 /// Sends orders to the tree.
@@ -14,7 +12,7 @@ pub(crate) enum TreeControl {
     Plain(plain::ChildControl),
 }
 
-/// Receives events from the tree.
+/// Receives events from the tree. The driver polls it.
 pub(crate) enum TreeMonitor {
     #[cfg(target_os = "linux")]
     Shim(crate::linux::ShimMonitor),
@@ -57,14 +55,6 @@ impl TreeControl {
 }
 
 impl TreeMonitor {
-    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<News> {
-        match self {
-            #[cfg(target_os = "linux")]
-            Self::Shim(watch) => watch.poll_next(cx),
-            Self::Plain(watch) => watch.poll_next(cx),
-        }
-    }
-
     /// Returns an idle shim for reuse, if there is one.
     pub(crate) fn recycle(self, hold: &TreeControl) {
         match (self, hold) {

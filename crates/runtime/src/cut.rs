@@ -1,11 +1,10 @@
 //! Cuts results, errors and questions that are too long for a reply.
 //!
-//! [`within_limit`] keeps the head and the tail of such a text and writes all
+//! [`shorter_ending`] keeps the head and the tail of such a text and writes all
 //! of it to a log. This happens once, when the tool ends, so that every view of
-//! the ending is short. [`question_within_limit`] cuts questions, without a
+//! the ending is short. [`shorter_question`] cuts questions, without a
 //! log.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 
 use windlass_output::{OutputOptions, Stream};
@@ -13,15 +12,15 @@ use windlass_protocol::{Ending, Question, ResultCut, ToolError};
 
 use crate::job_output::JobOutput;
 
-/// The ending with a result of at most about `limit` bytes. A longer one goes
-/// completely into the log.
-pub(crate) fn within_limit(
+/// The ending with a result of at most about `limit` bytes; `None` if it is
+/// short enough. The complete result goes into the log.
+pub(crate) fn shorter_ending(
     ending: &Ending,
     limit: usize,
     log: impl FnOnce() -> Option<PathBuf>,
-) -> Cow<'_, Ending> {
+) -> Option<Ending> {
     if length(ending) <= limit {
-        return Cow::Borrowed(ending);
+        return None;
     }
     let whole = match &ending.result {
         Ok(result) => result.clone().unwrap_or_default(),
@@ -39,7 +38,7 @@ pub(crate) fn within_limit(
             (Err(error), excerpt.omitted_bytes, excerpt.log)
         }
     };
-    Cow::Owned(Ending {
+    Some(Ending {
         result,
         cut: Some(Box::new(ResultCut { omitted_bytes, log })),
         ..ending.clone()
@@ -55,18 +54,18 @@ pub(crate) fn length(ending: &Ending) -> usize {
 }
 
 /// The question with texts of at most about half of the limit, so that the
-/// other half is left for its context. Options are not cut: an answer must be
-/// one of them.
-pub(crate) fn question_within_limit(question: &Question, limit: usize) -> Cow<'_, Question> {
+/// other half is left for its context; `None` if it is short enough. Options
+/// are not cut: an answer must be one of them.
+pub(crate) fn shorter_question(question: &Question, limit: usize) -> Option<Question> {
     if question_length(question) <= limit / 2 {
-        return Cow::Borrowed(question);
+        return None;
     }
     let most = limit / 4;
     let shorter = |text: &str| match text.len() {
         length if length <= most => text.to_owned(),
         _ => excerpt(text, most, None).text,
     };
-    Cow::Owned(Question {
+    Some(Question {
         text: shorter(&question.text),
         pre_amble: question.pre_amble.as_deref().map(shorter),
         ..question.clone()

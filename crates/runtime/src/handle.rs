@@ -1,7 +1,10 @@
 //! A running instance of a tool, from the reservation of its id.
 //!
 //! [`Handle::take_in`] folds events into the status. The journal and the
-//! notices are updated before the new status becomes visible.
+//! notices are updated before the new status becomes visible. Its open question
+//! is in `handle/questions.rs`.
+
+mod questions;
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +13,6 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
-use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -20,7 +22,7 @@ use windlass_protocol::{
 
 use crate::catalogue::RegisteredTool;
 use crate::client::{CallOrigin, ToolClient};
-use crate::cut::{question_within_limit, within_limit};
+use crate::cut::{shorter_ending, shorter_question};
 use crate::event::{Status, fold};
 use crate::executor::ReportSink;
 use crate::inquirer::Answered;
@@ -31,7 +33,7 @@ use crate::journal::SessionEvent;
 use crate::keeping::KeepingState;
 use crate::orders::new_order;
 use crate::permission::GrantedBy;
-use crate::refusal::{HandleSummary, Refusal};
+use crate::refusal::HandleSummary;
 use crate::repetition::Repetition;
 use crate::session::SessionInner;
 use crate::stored::{self, StoredResult};
@@ -408,96 +410,6 @@ impl Handle {
         Arc::clone(self).take_in(ToolReport { at, event });
     }
 
-    /// Answers the open question if it is still this one: the first answer
-    /// wins.
-    pub(crate) async fn answer(
-        self: &Arc<Self>,
-        question: &Question,
-        answer: Value,
-    ) -> Result<(), Refusal> {
-        let is_form = answer.is_object() && self.form.lock().is_some();
-        let checked = if is_form {
-            Ok(answer)
-        } else {
-            question.check(answer)
-        };
-        let answer = checked.map_err(|error| {
-            if question.secret {
-                // The error would tell what was given.
-                Refusal::SecretNotString {
-                    question: question.id.clone(),
-                }
-            } else {
-                error.into()
-            }
-        })?;
-        if !self.claim_question(question) {
-            return Err(Refusal::AlreadyAnswered {
-                question: question.id.clone(),
-            });
-        }
-        let Some(job) = self.job() else {
-            unreachable!("only a job asks");
-        };
-        let answered = job.answer(&new_order(), question, answer).await;
-        answered.map_err(Refusal::from)
-    }
-
-    /// Claims the right to answer this question. Returns false if it is no
-    /// longer open.
-    pub(crate) fn claim_question(self: &Arc<Self>, question: &Question) -> bool {
-        let mut intake = self.intake.lock();
-        let open = self.status.borrow().asks(question);
-        if open {
-            let at = self.job().map_or(0, |job| job.output().written());
-            self.apply(&mut intake, at, &ToolEvent::Answered);
-        }
-        open
-    }
-
-    /// Leaves this question to the assistant, if it is still open.
-    pub(crate) fn give_up(&self, question: &Question) {
-        let intake = self.intake.lock();
-        let given_up = self.status.borrow().asks(question);
-        self.given_up.store(given_up, Ordering::Release);
-        drop(intake);
-        // Whoever waits for the handle may have to think again.
-        self.status.send_modify(|_| {});
-    }
-
-    /// Whether the open question is left to the assistant.
-    pub(crate) fn is_given_up(&self) -> bool {
-        self.given_up.load(Ordering::Acquire)
-    }
-
-    /// Whether the open question was routed when it was asked.
-    pub(crate) fn is_routed(&self) -> bool {
-        self.routed.load(Ordering::Acquire)
-    }
-
-    /// The tool's words beside its open question.
-    pub(crate) fn context(&self) -> Option<String> {
-        self.context.lock().clone()
-    }
-
-    /// Counts an answer without a person to this question. Returns false if
-    /// there were too many.
-    pub(crate) fn admits_answer(&self, question: &Question) -> bool {
-        let content = self.context();
-        let written = self.job().map_or(0, |job| job.output().written());
-        // Contents are parted by a line break.
-        let beside = content.as_ref().map_or(0, |content| content.len() + 1);
-        let (repetition, before) = &mut *self.repetition.lock();
-        let silent = written.saturating_sub(*before) <= beside as u64;
-        *before = written;
-        repetition.admits(question, content, silent)
-    }
-
-    /// The form that contains its open question.
-    pub(crate) fn form(&self) -> Option<Box<QuestionForm>> {
-        self.form.lock().clone()
-    }
-
     /// Ends the tool with `reason`. Resolves when all its processes are gone.
     pub(crate) async fn end(self: &Arc<Self>, reason: &str) -> Receipt {
         self.end_within(reason, Duration::MAX).await
@@ -529,7 +441,14 @@ impl Handle {
         intake.at = intake.at.max(at);
         let at = intake.at;
         if let ToolEvent::Wrote { bytes } = *event {
-            self.apply_wrote(&session, intake, bytes);
+            intake.unjournalled += bytes;
+            session.notice_content(self);
+            match intake.last_wrote.map(|last| last + WROTE_INTERVAL) {
+                Some(next) if next > Instant::now() => {
+                    self.journal_output_at(&session, intake, next);
+                }
+                _ => self.journal_output(&session, intake),
+            }
             return;
         }
         if let ToolEvent::Asked { content, form, .. } = event {
@@ -538,35 +457,13 @@ impl Handle {
             *self.context.lock() = content.as_deref().map(inquiry::shortened);
             self.form.lock().clone_from(form);
         }
-        let event = match event {
-            ToolEvent::Ended(ending) => match self.cut(&session, ending) {
-                Cow::Borrowed(_) => Cow::Borrowed(event),
-                Cow::Owned(ending) => Cow::Owned(ToolEvent::Ended(ending)),
-            },
-            ToolEvent::Asked {
-                question,
-                content,
-                form,
-            } => {
-                let limit = self.tool.definition.limits.output_limit;
-                match question_within_limit(question, limit) {
-                    Cow::Borrowed(_) => Cow::Borrowed(event),
-                    Cow::Owned(question) => Cow::Owned(ToolEvent::Asked {
-                        question,
-                        content: content.clone(),
-                        form: form.clone(),
-                    }),
-                }
-            }
-            event => Cow::Borrowed(event),
-        };
-        let event = &*event;
+        let event = &*self.within_limit(&session, event);
         self.journal_output(&session, intake);
         let changed = self.status.send_if_modified(|status| {
             let Some(next) = fold(status, event) else {
                 return false;
             };
-            session.tell(self.event(at, event.clone()));
+            session.journal.append(self.event(at, event.clone()));
             // Whoever sees that it waits finds the request open.
             if let (ToolEvent::Asked { question, .. }, true) = (event, self.is_routed()) {
                 inquiry::route(&session, self, question.clone());
@@ -578,38 +475,43 @@ impl Handle {
             *status = next;
             true
         });
-        if changed {
-            session.follow_up(self);
+        if changed && self.is_stopped() {
+            session.note_stopped(self);
         }
     }
 
-    /// The ending with no more of its result than a reply may hold.
-    fn cut<'a>(&self, session: &SessionInner, ending: &'a Ending) -> Cow<'a, Ending> {
-        if self.is_stopped() {
-            return Cow::Borrowed(ending);
-        }
+    /// The event with no more text than a reply may hold.
+    fn within_limit<'a>(&self, session: &SessionInner, event: &'a ToolEvent) -> Cow<'a, ToolEvent> {
         let limit = self.tool.definition.limits.output_limit;
-        within_limit(ending, limit, || {
-            let folder = session.options.log_dir.as_ref()?;
-            Some(folder.join(format!("{}.result.log", self.number)))
-        })
-    }
-
-    fn apply_wrote(self: &Arc<Self>, session: &Arc<SessionInner>, intake: &mut Intake, bytes: u64) {
-        intake.unjournalled += bytes;
-        session.notice_content(self);
-        let next = intake.last_wrote.map(|last| last + WROTE_INTERVAL);
-        match next {
-            Some(next) if next > Instant::now() => self.journal_output_at(session, intake, next),
-            _ => self.journal_output(session, intake),
-        }
+        let shorter = match event {
+            ToolEvent::Ended(ending) if !self.is_stopped() => {
+                let log = || {
+                    let folder = session.options.log_dir.as_ref()?;
+                    Some(folder.join(format!("{}.result.log", self.number)))
+                };
+                shorter_ending(ending, limit, log).map(ToolEvent::Ended)
+            }
+            ToolEvent::Asked {
+                question,
+                content,
+                form,
+            } => shorter_question(question, limit).map(|question| ToolEvent::Asked {
+                question,
+                content: content.clone(),
+                form: form.clone(),
+            }),
+            _ => None,
+        };
+        shorter.map_or(Cow::Borrowed(event), Cow::Owned)
     }
 
     fn journal_output(&self, session: &SessionInner, intake: &mut Intake) {
         let bytes = std::mem::take(&mut intake.unjournalled);
         if bytes > 0 {
             intake.last_wrote = Some(Instant::now());
-            session.tell(self.event(intake.at, ToolEvent::Wrote { bytes }));
+            session
+                .journal
+                .append(self.event(intake.at, ToolEvent::Wrote { bytes }));
         }
     }
 

@@ -323,14 +323,16 @@ struct JournalledAsk<'a> {
 impl<'a> JournalledAsk<'a> {
     fn tell(session: &'a SessionInner, ask: Ask) -> Self {
         let ask = Arc::new(ask);
-        session.tell(SessionEvent::QuestionAsked(Arc::clone(&ask)));
+        session
+            .journal
+            .append(SessionEvent::QuestionAsked(Arc::clone(&ask)));
         Self { session, ask }
     }
 }
 
 impl Drop for JournalledAsk<'_> {
     fn drop(&mut self) {
-        self.session.tell(SessionEvent::QuestionClosed {
+        self.session.journal.append(SessionEvent::QuestionClosed {
             ask: self.ask.ask.clone(),
         });
     }

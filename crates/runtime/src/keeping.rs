@@ -26,7 +26,6 @@ use crate::job::Job;
 use crate::orders::new_order;
 use crate::permission::GrantedBy;
 use crate::session::{Session, SessionInner};
-use crate::starting::executor;
 
 pub use adopting::{AdoptOutcome, AdoptedHandle};
 
@@ -107,7 +106,7 @@ impl<'a> KeptPlace<'a> {
         lease: Duration,
     ) -> Result<Self, NotKeptReason> {
         let refused = |why: &str| NotKeptReason(why.to_owned());
-        if !executor(tool).keeps() {
+        if !tool.executor().keeps() {
             return Err(refused("tools of this kind end with their runtime"));
         }
         let keeper = session.options.keeper.as_ref();

@@ -10,7 +10,6 @@
 #![warn(missing_docs)]
 
 mod announce;
-mod answer;
 mod archive;
 mod arguments;
 mod builtin;
@@ -42,7 +41,6 @@ mod past;
 mod pattern;
 mod pending;
 mod permission;
-mod plan;
 mod recorder;
 mod refusal;
 mod registry;

@@ -10,11 +10,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use windlass_protocol::{Arguments, Ending, HandleId, Question};
+use windlass_protocol::{Ending, HandleId, Question};
 
-use crate::catalogue::RegisteredTool;
 use crate::event::Status;
-use crate::executor::Executor;
 use crate::handle::Handle;
 use crate::inquiry;
 use crate::part::CallPart;
@@ -23,32 +21,39 @@ use crate::registry::Registry;
 use crate::session::SessionInner;
 
 /// Waits for the end of a one-shot, answers its questions and enforces its time
-/// limit. After a handover, new questions are routed as the handle's; one that
-/// was already open is still answered here.
+/// limit, which does not run while a question is open. After a handover, new
+/// questions are routed as the handle's; one that was already open is still
+/// answered here.
 pub(crate) async fn to_its_end(
     session: Arc<SessionInner>,
     handle: Arc<Handle>,
-    mut limit: TimeLimit,
+    limit: Duration,
 ) -> Ending {
+    let mut left = limit;
     loop {
-        match limit.over_or_changed(&handle).await {
-            Some(Status::Stopped(ending)) => return ending,
-            Some(Status::Waiting {
+        let since = Instant::now();
+        let changed = handle.wait_until(|status| !status.is_running());
+        let changed = tokio::time::timeout(left, changed).await;
+        left = left.saturating_sub(since.elapsed());
+        match changed {
+            Ok(Status::Stopped(ending)) => return ending,
+            Ok(Status::Waiting {
                 aborting: Some(_), ..
             }) => {
                 handle.wait_until(Status::is_stopped).await;
             }
-            Some(Status::Waiting { question, .. }) if handle.is_routed() => {
+            Ok(Status::Waiting { question, .. }) if handle.is_routed() => {
                 handle.wait_until(|status| !status.asks(&question)).await;
             }
-            Some(Status::Waiting { question, .. }) => {
+            Ok(Status::Waiting { question, .. }) => {
                 answer_question(&session, &handle, &question).await;
             }
-            Some(Status::Pending | Status::Running { .. }) => {
+            Ok(Status::Pending | Status::Running { .. }) => {
                 unreachable!("a started tool runs, waits or has stopped")
             }
-            None => {
-                handle.end(&limit.message()).await;
+            Err(_) => {
+                let seconds = limit.as_secs_f64();
+                handle.end(&format!("timed out after {seconds} s")).await;
             }
         }
     }
@@ -90,52 +95,6 @@ pub(crate) async fn tell_previews(call: &CallPart<'_>, handle: &Handle) {
             told = written;
             call.preview(job.output().preview(PREVIEW));
         }
-    }
-}
-
-/// The time limit of a one-shot. It is suspended while a question is open.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct TimeLimit {
-    whole: Duration,
-    left: Duration,
-    /// The time since which the limit is running down.
-    since: Option<Instant>,
-}
-
-impl TimeLimit {
-    fn new(whole: Duration) -> Self {
-        Self {
-            whole,
-            left: whole,
-            since: None,
-        }
-    }
-
-    /// The executor's limit for these arguments, or else the tool's.
-    pub(crate) fn of(tool: &RegisteredTool, executor: &dyn Executor, args: &Arguments) -> Self {
-        let whole = executor.timeout(args);
-        Self::new(whole.unwrap_or(tool.definition.limits.timeout))
-    }
-
-    /// Waits until the tool waits or has stopped; `None` if the time is up
-    /// first. Cancellation safe.
-    async fn over_or_changed(&mut self, handle: &Handle) -> Option<Status> {
-        self.spend();
-        self.since = Some(Instant::now());
-        let changed = handle.wait_until(|status| !status.is_running());
-        let changed = tokio::time::timeout(self.left, changed).await;
-        self.spend();
-        changed.ok()
-    }
-
-    fn spend(&mut self) {
-        if let Some(since) = self.since.take() {
-            self.left = self.left.saturating_sub(since.elapsed());
-        }
-    }
-
-    fn message(&self) -> String {
-        format!("timed out after {} s", self.whole.as_secs_f64())
     }
 }
 

@@ -24,9 +24,11 @@ use windlass_protocol::{
 
 use crate::arguments::{conceal, take_typing};
 use crate::catalogue::{RegisteredTool, Runs};
+use crate::dispatch::{PlannedCall, PlannedWork};
 use crate::journal::SessionEvent;
-use crate::plan::{Planned, PlannedWork};
+use crate::refusal::Refusal;
 use crate::session::{SessionInner, new_ulid};
+use crate::show::CallAnswer;
 
 /// Arguments of an action that belong to the call, not to the tool.
 const OF_THE_CALL: [&str; 5] = ["action", "id", "view", "lines", "enter"];
@@ -76,6 +78,15 @@ struct RunningPart {
 }
 
 impl RunningPart {
+    fn running(&self, metadata: Arguments) -> PartState {
+        PartState::Running(StateRunning {
+            input: Arc::clone(&self.input),
+            title: Some(self.title.clone()),
+            metadata: Some(metadata),
+            time: PartTime { start: self.start },
+        })
+    }
+
     fn time(&self) -> PartTimeWithEnd {
         PartTimeWithEnd {
             start: self.start,
@@ -90,11 +101,11 @@ impl<'a> CallPart<'a> {
     pub(crate) fn created(
         session: &'a SessionInner,
         message: &'a MessageId,
-        call: &mut Planned,
+        call: &mut PlannedCall,
     ) -> Self {
         let (action, handle) = match &call.work {
-            Ok(PlannedWork::Handle { command, .. }) => {
-                (Some(command.action()), Some(command.id().clone()))
+            Ok(PlannedWork::Handle(on)) => {
+                (Some(on.command.action()), Some(on.command.id().clone()))
             }
             _ => (None, None),
         };
@@ -126,7 +137,7 @@ impl<'a> CallPart<'a> {
                 ended: false,
             }),
         };
-        session.tell(SessionEvent::Called {
+        session.journal.append(SessionEvent::Called {
             call: Arc::clone(&part.id),
             tool: Arc::clone(&part.tool),
             action,
@@ -156,31 +167,19 @@ impl<'a> CallPart<'a> {
             title = if progress.secret { "(secret)" } else { &progress.title },
             "a call runs"
         );
-        self.tell_running(&progress, self.metadata());
+        self.tell(progress.running(self.metadata()));
     }
 
     /// Records the end of the output of the running call.
     pub(crate) fn preview(&self, output: String) {
         let mut metadata = self.metadata();
         metadata.insert("output".into(), Value::String(output));
-        self.tell_running(&self.progress.lock(), metadata);
+        self.tell(self.progress.lock().running(metadata));
     }
 
     /// The command that the call runs, or its arguments.
     pub(crate) fn title(&self) -> String {
         self.progress.lock().title.clone()
-    }
-
-    fn tell_running(&self, progress: &RunningPart, metadata: Arguments) {
-        let state = StateRunning {
-            input: Arc::clone(&progress.input),
-            title: Some(progress.title.clone()),
-            metadata: Some(metadata),
-            time: PartTime {
-                start: progress.start,
-            },
-        };
-        self.tell(PartState::Running(state));
     }
 
     /// Marks the input as a secret.
@@ -211,23 +210,38 @@ impl<'a> CallPart<'a> {
         self.progress.lock().secret
     }
 
-    /// Records the answer to the call, with its attachments.
-    pub(crate) fn ended(
-        &self,
-        reply: &CallReply,
-        attachments: Vec<Attachment>,
-        digest: Option<&ShownInPart>,
-    ) {
+    /// Records the end of the call with its answer, and returns the reply.
+    pub(crate) fn ended(&self, answer: Result<CallAnswer, Refusal>) -> CallReply {
+        let id = self.id.to_string();
+        let (reply, digest) = match answer {
+            Ok(CallAnswer {
+                content,
+                is_error,
+                error,
+                extras,
+                digest,
+            }) => {
+                let reply = CallReply {
+                    id,
+                    content,
+                    is_error,
+                    error,
+                    extras,
+                };
+                (reply, digest)
+            }
+            Err(refusal) => (CallReply::refused(id, refusal.to_string()), None),
+        };
         let output = reply.content.to_text();
         let mut metadata = self.metadata();
-        if let Some(ShownInPart { shown, whole, log }) = digest {
+        if let Some(ShownInPart { shown, whole, log }) = digest.as_deref() {
             let mut digest = json!({ "shown": shown, "whole": whole });
             if let Some(log) = log {
                 digest["log"] = json!(log);
             }
             metadata.insert("digest".into(), digest);
         }
-        let exit = exit_metadata(reply);
+        let exit = exit_metadata(&reply);
         tracing::debug!(
             tool = %self.tool,
             call = %self.id,
@@ -241,28 +255,24 @@ impl<'a> CallPart<'a> {
         if reply.is_error {
             self.failed(output, metadata, reply.error.as_ref());
         } else {
-            self.completed(output, metadata, attachments);
+            let attachments = reply.extras.attachments.iter();
+            let attachments: Vec<_> = attachments.map(|file| self.file(file)).collect();
+            let mut progress = self.progress.lock();
+            progress.ended = true;
+            self.tell(PartState::Completed(StateCompleted {
+                input: std::mem::take(&mut progress.input),
+                output,
+                title: std::mem::take(&mut progress.title),
+                metadata,
+                time: progress.time(),
+                attachments: Some(attachments).filter(|files| !files.is_empty()),
+            }));
         }
-        self.session.tell(SessionEvent::Replied {
+        self.session.journal.append(SessionEvent::Replied {
             call: Arc::clone(&self.id),
             is_error: reply.is_error,
         });
-    }
-
-    fn completed(&self, output: String, metadata: Arguments, attachments: Vec<Attachment>) {
-        let attachments = attachments.into_iter();
-        let attachments: Vec<_> = attachments.map(|file| self.file(file)).collect();
-        let mut progress = self.progress.lock();
-        progress.ended = true;
-        let state = StateCompleted {
-            input: std::mem::take(&mut progress.input),
-            output,
-            title: std::mem::take(&mut progress.title),
-            metadata,
-            time: progress.time(),
-            attachments: Some(attachments).filter(|files| !files.is_empty()),
-        };
-        self.tell(PartState::Completed(state));
+        reply
     }
 
     fn failed(&self, error: String, mut metadata: Arguments, beyond_message: Option<&ErrorView>) {
@@ -283,15 +293,17 @@ impl<'a> CallPart<'a> {
 
     fn tell(&self, state: PartState) {
         let metadata = self.metadata();
-        self.session.tell(SessionEvent::Part(Arc::new(ToolPart {
-            id: self.part.clone(),
-            session_id: self.session.id.clone(),
-            message_id: self.message.clone(),
-            call_id: self.id.to_string(),
-            tool: self.tool.to_string(),
-            state,
-            metadata: Some(metadata).filter(|metadata| !metadata.is_empty()),
-        })));
+        self.session
+            .journal
+            .append(SessionEvent::Part(Arc::new(ToolPart {
+                id: self.part.clone(),
+                session_id: self.session.id.clone(),
+                message_id: self.message.clone(),
+                call_id: self.id.to_string(),
+                tool: self.tool.to_string(),
+                state,
+                metadata: Some(metadata).filter(|metadata| !metadata.is_empty()),
+            })));
     }
 
     fn metadata(&self) -> Arguments {
@@ -334,14 +346,19 @@ impl<'a> CallPart<'a> {
         }
     }
 
-    fn file(&self, attachment: Attachment) -> FilePart {
+    fn file(&self, attachment: &Attachment) -> FilePart {
+        let Attachment {
+            mime,
+            filename,
+            url,
+        } = attachment.clone();
         FilePart {
             id: PartId::from_suffix(&new_ulid()),
             session_id: self.session.id.clone(),
             message_id: self.message.clone(),
-            mime: attachment.mime,
-            filename: attachment.filename,
-            url: attachment.url,
+            mime,
+            filename,
+            url,
             source: None,
         }
     }

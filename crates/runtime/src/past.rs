@@ -183,14 +183,14 @@ impl Session {
         let inner = &self.inner;
         match (end, entry.event) {
             (LooseEnd::Call(call), _) => {
-                inner.tell(SessionEvent::Replied {
+                inner.journal.append(SessionEvent::Replied {
                     call,
                     is_error: true,
                 });
             }
             (LooseEnd::Part(_), SessionEvent::Part(part)) => {
                 let part = Arc::unwrap_or_clone(part).interrupted(Millis::at(entry.at));
-                inner.tell(SessionEvent::Part(Arc::new(part)));
+                inner.journal.append(SessionEvent::Part(Arc::new(part)));
             }
             (
                 LooseEnd::Tool(number),
@@ -202,7 +202,7 @@ impl Session {
                     .as_ref()
                     .and_then(|id| inner.lookup(id.as_str()).ok());
                 if adopted.is_none_or(|adopted| adopted.number != number) {
-                    inner.tell(SessionEvent::Tool {
+                    inner.journal.append(SessionEvent::Tool {
                         number,
                         handle,
                         one_shot,
@@ -213,7 +213,9 @@ impl Session {
             }
             (LooseEnd::Permission(id), _) => {
                 let decision = Arc::new(DecisionRecord::new(Decider::Withdrawn, None));
-                inner.tell(SessionEvent::PermissionReplied { id, decision });
+                inner
+                    .journal
+                    .append(SessionEvent::PermissionReplied { id, decision });
             }
             // Its successor has been told how each kept handle stands by now.
             (LooseEnd::Notice(number), SessionEvent::Noticed(notice))
@@ -231,7 +233,7 @@ impl Session {
                 // A handle that was adopted with its lock is still locked.
                 let adopted = inner.lookup(handle.as_str());
                 if !adopted.is_ok_and(|adopted| adopted.is_locked()) {
-                    inner.tell(SessionEvent::Unlocked { handle });
+                    inner.journal.append(SessionEvent::Unlocked { handle });
                 }
             }
             _ => unreachable!("a loose end is listed with the event that opened it"),
@@ -266,7 +268,7 @@ impl SessionInner {
     fn close_past_ask(&self, end: &LooseEnd) {
         let removed = self.loose_ends.lock().shift_remove_entry(end);
         if let Some((LooseEnd::Question(ask), _)) = removed {
-            self.tell(SessionEvent::QuestionClosed { ask });
+            self.journal.append(SessionEvent::QuestionClosed { ask });
         }
     }
 

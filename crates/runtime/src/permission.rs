@@ -1,7 +1,6 @@
 //! Permission checks before a call runs.
 //!
-//! Start at [`at_once`], then [`PermissionCheck::permit`]. `rules.rs` evaluates
-//! the rules; this module acts on the verdict and on a person's reply.
+//! Start at [`PermissionCheck::permit`]. `rules.rs` evaluates the rules; this module acts on the verdict and on a person's reply.
 //! `pending.rs` has the open requests.
 
 use std::path::Path;
@@ -22,17 +21,9 @@ use crate::journal::SessionEvent;
 use crate::pattern::is_literal;
 use crate::refusal::Refusal;
 use crate::request_table::{EditCheck, PermissionOutcome, Terms};
-use crate::rules::{Rules, speak};
+use crate::rules::Rules;
 use crate::session::{SessionInner, new_ulid};
 use crate::subject::{Subject, SubjectPattern, UNKNOWN};
-
-/// A granted permission.
-pub(crate) enum Permit {
-    /// It runs, with these arguments.
-    Run(Arguments, GrantedBy),
-    /// It does not run, and that is no error.
-    Skip,
-}
 
 /// The source of a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,27 +34,6 @@ pub(crate) enum GrantedBy {
     Rule,
     /// A person, who was shown the call.
     Person,
-}
-
-/// The permission that needs neither a rule nor a person, if the tool's policy
-/// for the action grants one; otherwise returns the arguments.
-pub(crate) fn at_once(
-    session: &SessionInner,
-    tool: &RegisteredTool,
-    action: Option<HandleAction>,
-    args: Arguments,
-) -> Result<Permit, Arguments> {
-    let definition = &tool.definition;
-    let mode = mode(session, tool, action);
-    if mode == RunMode::Skip {
-        return Ok(Permit::Skip);
-    }
-    let ruled = !definition.permissions.is_empty() || !definition.permission_floor.is_empty();
-    let unasked = mode == RunMode::Unattended && !ruled;
-    if session.options.trusted || unasked || !speak(action, mode) {
-        return Ok(Permit::Run(args, GrantedBy::Policy));
-    }
-    Err(args)
 }
 
 /// The tool's run mode for the action.
@@ -406,10 +376,12 @@ impl PermissionCheck {
     }
 
     fn tell_decided(&self, request: PermissionRequest, decision: DecisionRecord) {
-        self.session.tell(SessionEvent::PermissionDecided {
-            request: Arc::new(request),
-            decision: Arc::new(decision),
-        });
+        self.session
+            .journal
+            .append(SessionEvent::PermissionDecided {
+                request: Arc::new(request),
+                decision: Arc::new(decision),
+            });
     }
 
     fn nobody(&self) -> Refusal {

@@ -157,7 +157,7 @@ pub(crate) struct SessionInner {
     /// The name of the client, once known.
     pub(crate) client_name: OnceLock<String>,
     sessions: Arc<Sessions>,
-    journal: Arc<Journal>,
+    pub(crate) journal: Arc<Journal>,
     pub(crate) numbers: AtomicU64,
     /// Items that were open when this runtime took the session over.
     pub(crate) loose_ends: Mutex<LooseEnds>,
@@ -316,7 +316,7 @@ impl Session {
     /// notice is never delivered.
     pub fn notify_then(&self, notice: Notice, delivered: impl FnOnce() + Send + 'static) {
         let inner = &self.inner;
-        let number = inner.tell(SessionEvent::Noticed(notice.clone()));
+        let number = inner.journal.append(SessionEvent::Noticed(notice.clone()));
         let delivered = Some(Box::new(delivered) as _);
         inner.notices.lock().add(0, number, notice, delivered);
     }
@@ -375,7 +375,7 @@ impl Session {
         drop(gone);
         inner.ended_one_shots.lock().clear();
         inner.left_out.clear();
-        inner.tell(SessionEvent::Closed);
+        inner.journal.append(SessionEvent::Closed);
         inner.durable().await;
         inner.sessions.remove(&inner.id);
         let logs = inner.options.log_dir.as_ref();
@@ -398,12 +398,6 @@ impl SessionInner {
         self.numbers.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Appends to the journal, which passes the event to the recorder. Returns
-    /// the event's number.
-    pub(crate) fn tell(&self, event: SessionEvent) -> u64 {
-        self.journal.append(event)
-    }
-
     /// Resolves when all events so far would survive a crash.
     pub(crate) async fn durable(&self) {
         if let Some(recorder) = &self.options.recorder {
@@ -416,9 +410,12 @@ impl SessionInner {
         self.options.recorder.as_ref()?.trouble()
     }
 
-    /// The notice for a change of the record's state since the last call.
-    pub(crate) fn notice_record(&self) -> Option<Notice> {
-        let now = self.record_trouble();
+    /// Waits until all events so far would survive a crash. Returns the notice
+    /// for a change of the record's state since the last call.
+    pub(crate) async fn recorded(&self) -> Option<Notice> {
+        let recorder = self.options.recorder.as_ref()?;
+        recorder.durable().await;
+        let now = recorder.trouble();
         let notice = {
             let mut told = self.record_told.lock();
             let notice = notice::of_record(told.as_ref(), now.as_ref())?;
@@ -435,7 +432,7 @@ impl SessionInner {
             });
             notice
         };
-        let number = self.tell(SessionEvent::Noticed(notice.clone()));
+        let number = self.journal.append(SessionEvent::Noticed(notice.clone()));
         self.tell_delivered(vec![number]);
         Some(notice)
     }
@@ -528,7 +525,7 @@ impl SessionInner {
     }
 
     pub(crate) fn push_notice(&self, handle: u64, notice: Notice) {
-        let number = self.tell(SessionEvent::Noticed(notice.clone()));
+        let number = self.journal.append(SessionEvent::Noticed(notice.clone()));
         let replaced = self.notices.lock().push(handle, number, notice);
         self.tell_delivered(replaced);
     }
@@ -541,23 +538,22 @@ impl SessionInner {
 
     pub(crate) fn tell_delivered(&self, notices: Vec<u64>) {
         if !notices.is_empty() {
-            self.tell(SessionEvent::Delivered { notices });
+            self.journal.append(SessionEvent::Delivered { notices });
         }
     }
 
     /// Queues a notice beside those on the handle's state.
     pub(crate) fn add_notice(&self, handle: u64, notice: Notice) {
-        let number = self.tell(SessionEvent::Noticed(notice.clone()));
+        let number = self.journal.append(SessionEvent::Noticed(notice.clone()));
         self.notices.lock().add(handle, number, notice, None);
     }
 
-    /// Runs the follow-ups of a visible change of status.
-    pub(crate) fn follow_up(&self, handle: &Arc<Handle>) {
-        if let Status::Stopped(_) = handle.status() {
-            let surplus = self.registry.lock().note_stopped(handle);
-            for handle in surplus {
-                self.put_away(&handle);
-            }
+    /// Keeps a handle that has stopped whole, and stores only the results of
+    /// the oldest ones.
+    pub(crate) fn note_stopped(&self, handle: &Arc<Handle>) {
+        let surplus = self.registry.lock().note_stopped(handle);
+        for handle in surplus {
+            self.put_away(&handle);
         }
     }
 }

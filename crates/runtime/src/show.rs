@@ -1,14 +1,15 @@
-//! Views of a handle for the assistant.
+//! Replies to calls, and the views of handles in them.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use windlass_protocol::{
-    Ending, ErrorView, Exit, HandleId, HandleState, HandleView, LineRange, ShownInPart, ToolError,
-    View,
+    Attachment, Ending, ErrorView, Exit, HandleId, HandleState, HandleView, LineRange,
+    ReplyContent, ReplyExtras, ShownInPart, ToolError, View,
 };
 
+use crate::catalogue::RegisteredTool;
 use crate::cut;
 use crate::digesting::InPart;
 use crate::event::Status;
@@ -17,6 +18,127 @@ use crate::inquiry;
 use crate::job_output::Reading;
 use crate::session::SessionInner;
 use crate::stored::{StoredResult, Views};
+
+/// The reply to a call, before it is recorded.
+pub(crate) struct CallAnswer {
+    pub(crate) content: ReplyContent,
+    pub(crate) is_error: bool,
+    pub(crate) error: Option<ErrorView>,
+    pub(crate) extras: ReplyExtras,
+    /// The shown share of the output, for the record.
+    pub(crate) digest: Option<Box<ShownInPart>>,
+}
+
+impl CallAnswer {
+    fn new(content: ReplyContent, attachments: Vec<Attachment>) -> Self {
+        Self {
+            content,
+            is_error: false,
+            error: None,
+            extras: ReplyExtras {
+                attachments,
+                ..ReplyExtras::default()
+            },
+            digest: None,
+        }
+    }
+
+    /// The reply for a tool that is configured not to run.
+    pub(crate) fn skipped(tool: &RegisteredTool) -> Self {
+        let name = &tool.definition.name;
+        let text = format!("skipped: `{name}` is set not to run");
+        Self::new(ReplyContent::Text(text), Vec::new())
+    }
+
+    /// The reply of a builtin.
+    pub(crate) fn builtin(session: &SessionInner, content: ReplyContent) -> Self {
+        let told: &[HandleView] = match &content {
+            ReplyContent::Await(reply) => &reply.completed,
+            _ => &[],
+        };
+        let attachments = told.iter().flat_map(|view| attached(session, view));
+        let attachments = attachments.collect();
+        Self {
+            digest: digest_of(told),
+            ..Self::new(content, attachments)
+        }
+    }
+
+    /// The reply that shows a handle.
+    pub(crate) fn view(session: &SessionInner, view: HandleView) -> Self {
+        let attachments = attached(session, &view);
+        Self {
+            digest: view.digest.clone(),
+            ..Self::new(ReplyContent::Handle(Box::new(view)), attachments)
+        }
+    }
+
+    /// The whole output of a one-shot, and its ending.
+    pub(crate) fn one_shot(session: &SessionInner, handle: &Arc<Handle>, ending: Ending) -> Self {
+        let in_part = in_part(handle, View::New);
+        let reading = read(handle, View::New, in_part, &handle.status());
+        let Reading {
+            mut text,
+            omitted_bytes,
+            log,
+            digest,
+            ..
+        } = reading;
+        let log = log.filter(|_| omitted_bytes > 0);
+        if let Some(log) = &log {
+            refer_to(&mut text, log);
+        }
+        let mut digest = digest.map(Box::new);
+        // A tool that was ended has not done what it was called for, whatever
+        // it could still report.
+        let is_error = ending.result.is_err() || ending.aborted.is_some();
+        let mut attachments = ending.attachments;
+        attachments.extend(log.as_deref().map(Attachment::log));
+        let mut beyond_message = None;
+        match ending.result {
+            Ok(None) => {}
+            Ok(Some(result)) => {
+                text = result;
+                digest = None;
+            }
+            Err(error) => {
+                end_line(&mut text);
+                let message = unrepeated(&error.message, &text).to_owned();
+                text.push_str(&message);
+                explain(&mut text, &error);
+                beyond_message = ErrorView::beyond_message(&error);
+            }
+        }
+        if let Some(log) = ending.cut.and_then(|cut| cut.log) {
+            refer_to(&mut text, &log);
+            attachments.push(Attachment::log(&log));
+        }
+        if let Some(reason) = ending.aborted {
+            end_line(&mut text);
+            text.push_str(&reason);
+        }
+        if let Some(digest) = &digest {
+            let digested = digest.log.as_deref().filter(|_| log.is_none());
+            attachments.extend(digested.map(Attachment::log));
+            if let Some(id) = session.keep_one_shot(handle) {
+                refer_to_lines(&mut text, &id);
+            }
+        }
+        Self {
+            content: ReplyContent::Text(text),
+            is_error,
+            error: beyond_message,
+            extras: ReplyExtras {
+                exit: ending.exit,
+                structured: ending.structured,
+                refused: ending.refused,
+                attachments,
+                is_refusal: false,
+            },
+            digest,
+        }
+    }
+}
 
 /// The handle's state and new output, which counts as delivered.
 pub(crate) fn show(
@@ -105,17 +227,6 @@ fn unreachable_note(handle: &Handle) -> Option<String> {
     handle.job()?.host().unreachable()
 }
 
-/// The complete output of an ended one-shot.
-pub(crate) fn output(handle: &Handle) -> Reading {
-    let in_part = in_part(handle, View::New);
-    let mut reading = read(handle, View::New, in_part, &handle.status());
-    reading.log = reading.log.filter(|_| reading.omitted_bytes > 0);
-    if let Some(log) = &reading.log {
-        refer_to(&mut reading.text, log);
-    }
-    reading
-}
-
 /// Lines of the handle's output by number. Nothing counts as delivered.
 pub(crate) fn lines(handle: &Handle, id: &HandleId, lines: LineRange) -> HandleView {
     let limit = handle.tool.definition.limits.output_limit;
@@ -175,7 +286,7 @@ pub(crate) fn end_line(text: &mut String) {
 
 /// How a long text of the handle is shown, if its tool has a digest. An
 /// explicitly requested view is not digested.
-fn in_part(handle: &Handle, asked: View) -> Option<InPart> {
+pub(crate) fn in_part(handle: &Handle, asked: View) -> Option<InPart> {
     let definition = &handle.tool.definition;
     let from = definition.digest.from;
     definition.is_digested().then_some(match asked {
@@ -191,7 +302,12 @@ fn is_read_from_log(stored: &StoredResult, status: &Status, in_part: Option<InPa
 }
 
 /// Reads as much output as fits into a reply beside the tool's result.
-fn read(handle: &Handle, view: View, in_part: Option<InPart>, status: &Status) -> Reading {
+pub(crate) fn read(
+    handle: &Handle,
+    view: View,
+    in_part: Option<InPart>,
+    status: &Status,
+) -> Reading {
     let taken = match status {
         Status::Stopped(ending) => cut::length(ending),
         Status::Waiting { question, .. } => cut::question_length(question),
@@ -280,4 +396,59 @@ fn show_ending(shown: &mut HandleView, ending: Ending, content: Option<String>) 
             });
         }
     }
+}
+
+/// A message without its last line, if one of the preceding lines of output
+/// already shows it.
+fn unrepeated<'a>(message: &'a str, before: &str) -> &'a str {
+    let lines = before.trim_end().lines().rev().take(LINES_BEFORE);
+    let mut shorter = lines
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty())
+        .filter_map(|line| {
+            let cut = line
+                .char_indices()
+                .nth(LONGEST_LINE)
+                .map_or(line.len(), |(at, _)| at);
+            message.strip_suffix(&line[..cut])?.strip_suffix(": ")
+        });
+    shorter.next().unwrap_or(message)
+}
+
+/// The number of preceding lines that are compared.
+const LINES_BEFORE: usize = 5;
+/// The number of characters of a line that messages repeat.
+const LONGEST_LINE: usize = 200;
+
+/// The combined digest figures of the views in a reply, if some show their
+/// output in part.
+fn digest_of(views: &[HandleView]) -> Option<Box<ShownInPart>> {
+    let mut digests = views.iter().filter_map(|view| view.digest.as_deref());
+    let first = digests.next()?.clone();
+    Some(Box::new(digests.fold(first, |sum, digest| ShownInPart {
+        shown: sum.shown + digest.shown,
+        whole: sum.whole + digest.whole,
+        log: None,
+    })))
+}
+
+/// The attachments of a view: those of the tool with its end, and the complete
+/// output if lines were left out.
+fn attached(session: &SessionInner, view: &HandleView) -> Vec<Attachment> {
+    let mut attachments = Vec::new();
+    if view.state == HandleState::Stopped
+        && let Ok(handle) = session.lookup(view.id.as_str())
+    {
+        attachments = match (handle.stored(), handle.status()) {
+            (Some(stored), _) => stored.attachments(),
+            (None, Status::Stopped(ending)) => ending.attachments,
+            (None, _) => Vec::new(),
+        };
+    }
+    let log = view
+        .digest
+        .as_ref()
+        .and_then(|digest| digest.log.as_deref());
+    attachments.extend(view.log.as_deref().or(log).map(Attachment::log));
+    attachments
 }

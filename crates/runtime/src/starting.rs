@@ -1,80 +1,28 @@
-//! Starts tools, at once or after a person's permission.
+//! Starts tools in the background, after a person's permission.
 //!
-//! Start at [`start`]. If the caller is answered before the person has replied,
-//! [`begin_one_shot`] and [`begin_spawn`] continue the call in the background.
-//! Its request stays open under its id, and its handle is pending until the
-//! reply; aborting the handle withdraws the request.
+//! If the caller is answered before the person has replied, [`begin_one_shot`]
+//! and [`begin_spawn`] continue the call. Its request stays open under its id,
+//! and its handle is pending until the reply; aborting the handle withdraws the
+//! request.
 
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use windlass_protocol::{Arguments, Ending, HandleId, Start};
+use windlass_protocol::{Arguments, Ending, HandleId};
 
-use crate::catalogue::{RegisteredTool, Runs};
-use crate::dispatch::ABORTED;
-use crate::executor::{Executor, Reporter};
+use crate::dispatch::{ABORTED, start};
 use crate::handle::Handle;
-use crate::keeping::KeptPlace;
-use crate::one_shot::{TimeLimit, free_id, to_its_end};
-use crate::plan::Reservation;
+use crate::one_shot::{free_id, to_its_end};
 use crate::refusal::Refusal;
 use crate::session::SessionInner;
-use crate::session_limits;
 
-/// Starts a handle's tool. A failure ends the handle.
-pub(crate) async fn start(
-    session: &Arc<SessionInner>,
-    handle: &Arc<Handle>,
-    executor: &dyn Executor,
-    args: Arguments,
-) {
-    start_where(session, handle, executor, args, false).await;
-}
+/// Guard: a reserved id. Dropping it before the tool runs stops the handle.
+pub(crate) struct Reservation(pub(crate) Arc<Handle>);
 
-/// [`start`], with `outside` if a person has allowed it to run outside of its
-/// sandbox.
-pub(crate) async fn start_where(
-    session: &Arc<SessionInner>,
-    handle: &Arc<Handle>,
-    executor: &dyn Executor,
-    args: Arguments,
-    outside: bool,
-) {
-    let number = handle.number;
-    let place = KeptPlace::reserve(session, handle).await;
-    let start = Start {
-        session: session.id.clone(),
-        root: session.options.root.clone().into(),
-        log: session
-            .options
-            .log_dir
-            .as_ref()
-            .map(|folder| folder.join(format!("{number}.log")).into()),
-        handle: handle.id().cloned(),
-        keep: place.as_ref().map(KeptPlace::request),
-        outside,
-        widenings: session.widenings(&handle.tool).await,
-        tool: Arc::clone(&handle.tool.definition),
-        args,
-    };
-    let reporter = Reporter::to(handle);
-    let place = place.map(|place| (place, start.clone()));
-    match executor.start(start, reporter).await {
-        Ok(job) => {
-            if let Some((place, start)) = place {
-                place.register(session, handle, start, &*job);
-            }
-            handle.install(job);
-            session_limits::look_after(session);
-        }
-        Err(error) => handle.never_started(Ending::with(Err(error))),
-    }
-}
-
-pub(crate) fn executor(tool: &RegisteredTool) -> &dyn Executor {
-    match &tool.runs {
-        Runs::Executor(executor) => &**executor,
-        Runs::Builtin(_) => unreachable!("builtins are read as such"),
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.0
+            .never_started(Ending::failed("cancelled before it started"));
     }
 }
 
@@ -151,9 +99,8 @@ async fn start_when_permitted(
             }
         };
         let _turn = handle.gate.lock().await;
-        let executor = executor(&handle.tool);
-        let limit = TimeLimit::of(&handle.tool, executor, &args);
-        start(&session, &handle, executor, args).await;
+        let limit = handle.tool.time_limit(&args);
+        start(&session, &handle, args, false).await;
         Some(limit)
     };
     let started = handle.withdrawn.run_until_cancelled(starting).await;

@@ -70,7 +70,9 @@ impl HandleRef {
         };
         if was_held {
             let handle = self.id.clone();
-            self.session.tell(SessionEvent::Unlocked { handle });
+            self.session
+                .journal
+                .append(SessionEvent::Unlocked { handle });
         }
         self.locked(&id);
         Ok(id)
@@ -89,7 +91,7 @@ impl HandleRef {
 
     fn locked(&self, lock: &str) {
         let handle = self.id.clone();
-        self.session.tell(SessionEvent::Locked { handle });
+        self.session.journal.append(SessionEvent::Locked { handle });
         note_lock(&self.session, &self.handle);
         hand_back_in_time(&self.session, &self.handle, &self.id, lock);
     }
@@ -207,7 +209,9 @@ impl Handle {
             written: lock.written,
             size: lock.size,
         });
-        session.tell(SessionEvent::Locked { handle: id.clone() });
+        session
+            .journal
+            .append(SessionEvent::Locked { handle: id.clone() });
         hand_back_in_time(session, self, id, &lock.id);
     }
 
@@ -235,7 +239,9 @@ fn hand_back(session: &SessionInner, handle: &Handle, id: &HandleId, lock: &str)
     }
     note_lock(session, handle);
     let handle_id = id.clone();
-    session.tell(SessionEvent::Unlocked { handle: handle_id });
+    session
+        .journal
+        .append(SessionEvent::Unlocked { handle: handle_id });
     let written = handle.job().map_or(0, |job| job.output().written());
     let before = held.map_or(0, |held| held.written);
     let text = match written.saturating_sub(before) {

@@ -81,7 +81,7 @@ impl Session {
             self.inner.keep_left_out(handle);
         }
         drop(gone);
-        self.inner.tell(SessionEvent::TurnEnded);
+        self.inner.journal.append(SessionEvent::TurnEnded);
         report
     }
 

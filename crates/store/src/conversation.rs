@@ -9,6 +9,7 @@ use crate::reply;
 use crate::rows::{self, millis, read, session_id};
 use crate::store::Store;
 use crate::write::Write;
+use crate::writer::WriterCommand;
 
 #[async_trait]
 impl Conversations for Store {
@@ -17,10 +18,11 @@ impl Conversations for Store {
         session: &SessionId,
         event: ConversationEvent,
     ) -> std::result::Result<(), ArchiveError> {
-        self.inner.writer.write(Write::Said {
+        let said = Write::Said {
             session: session.clone(),
             event: Box::new(event),
-        });
+        };
+        self.inner.writer.inbox.put(WriterCommand::Write(said));
         self.inner.writer.durable().await;
         Ok(())
     }

@@ -16,7 +16,6 @@ mod mark;
 mod migrate;
 mod output;
 mod prune;
-mod recorder;
 mod recover;
 mod reply;
 mod rows;

@@ -14,11 +14,10 @@ use windlass_runtime::{ArchiveError, Recorder, RuleBook};
 
 use crate::mark::Mark;
 use crate::migrate::migrate;
-use crate::recorder::SessionRecorder;
 use crate::recover::recover;
 use crate::rules::ProjectRules;
-use crate::write::{Begun, Write};
-use crate::writer::WriterThread;
+use crate::write::{Begun, SessionRecorder, Write};
+use crate::writer::{WriterCommand, WriterThread};
 
 /// The longest wait for another writing process while opening.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -127,11 +126,12 @@ impl Store {
     /// The recorder of a session that begins now.
     pub fn recorder(&self, start: SessionStart) -> Arc<dyn Recorder> {
         let id = start.id.clone();
-        self.inner.writer.write(Write::Begun(Box::new(Begun {
+        let begun = Write::Begun(Box::new(Begun {
             start,
             runtime: self.inner.mark.id.clone(),
             pid: std::process::id(),
-        })));
+        }));
+        self.inner.writer.inbox.put(WriterCommand::Write(begun));
         Arc::new(SessionRecorder {
             session: id,
             store: Arc::clone(&self.inner),

@@ -1,18 +1,24 @@
 //! The changes to the record, one small write each.
+//!
+//! [`SessionRecorder`] makes them of the events of a session, the writer's
+//! thread collects them (`writer.rs`), and [`apply`] carries them out.
 
 use std::path::Path;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use rusqlite::{Connection, Result, params};
 use windlass_protocol::{
     ConversationEvent, DecisionRecord, Millis, Notice, PartState, PermissionId, PermissionRequest,
-    SessionId, ToolPart,
+    RecordTrouble, SessionId, ToolPart,
 };
+use windlass_runtime::{Entry, Recorder, SessionEvent};
 
 use crate::output::shorten;
 use crate::reply;
 use crate::rows::{json, number, role_word};
-use crate::store::SessionStart;
+use crate::store::{SessionStart, StoreInner};
+use crate::writer::WriterCommand;
 
 /// One change of the record.
 #[derive(Debug, Clone)]
@@ -62,6 +68,83 @@ pub(crate) struct Begun {
     pub(crate) start: SessionStart,
     pub(crate) runtime: String,
     pub(crate) pid: u32,
+}
+
+/// Records the events of one session.
+pub(crate) struct SessionRecorder {
+    pub(crate) session: SessionId,
+    pub(crate) store: Arc<StoreInner>,
+}
+
+#[async_trait]
+impl Recorder for SessionRecorder {
+    fn happened(&self, entry: &Entry) {
+        let at = Millis::at(entry.at);
+        let session = || self.session.clone();
+        let write = |write| self.store.writer.inbox.put(WriterCommand::Write(write));
+        match &entry.event {
+            SessionEvent::Part(part) => write(Write::Part {
+                part: Arc::clone(part),
+                at,
+            }),
+            SessionEvent::PermissionAsked(request) => write(Write::Asked {
+                request: Arc::clone(request),
+                at,
+            }),
+            SessionEvent::PermissionReplied { id, decision } => write(Write::Decided {
+                id: id.clone(),
+                decision: Arc::clone(decision),
+                at,
+            }),
+            SessionEvent::PermissionDecided { request, decision } => {
+                write(Write::Asked {
+                    request: Arc::clone(request),
+                    at,
+                });
+                write(Write::Decided {
+                    id: request.id.clone(),
+                    decision: Arc::clone(decision),
+                    at,
+                });
+            }
+            SessionEvent::Noticed(notice) => write(Write::Noticed {
+                session: session(),
+                number: entry.number,
+                notice: notice.clone(),
+                at,
+            }),
+            SessionEvent::Delivered { notices } => write(Write::Delivered {
+                session: session(),
+                notices: notices.clone(),
+                at,
+            }),
+            SessionEvent::TurnEnded => write(Write::Touched {
+                session: session(),
+                at,
+            }),
+            SessionEvent::Closed => write(Write::Ended {
+                session: session(),
+                at,
+            }),
+            // What a tool did is told by the parts of its calls, and its
+            // output by its log; an answer may be a secret.
+            SessionEvent::Called { .. }
+            | SessionEvent::Replied { .. }
+            | SessionEvent::Tool { .. }
+            | SessionEvent::QuestionAsked(_)
+            | SessionEvent::QuestionClosed { .. }
+            | SessionEvent::Locked { .. }
+            | SessionEvent::Unlocked { .. } => {}
+        }
+    }
+
+    async fn durable(&self) {
+        self.store.writer.durable().await;
+    }
+
+    fn trouble(&self) -> Option<RecordTrouble> {
+        self.store.writer.trouble()
+    }
 }
 
 /// Carries a change out.

@@ -38,15 +38,17 @@ const LAST_CHANCE: Duration = Duration::from_secs(2);
 /// The handle of the writer thread. Dropping it waits until everything is
 /// written.
 pub(crate) struct WriterThread {
-    inbox: Arc<WriteQueue>,
+    pub(crate) inbox: Arc<WriteQueue>,
     standing: Arc<Standing>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// Something to do with the connection that writes.
-type Work = Box<dyn FnOnce(&mut Connection) + Send>;
+pub(crate) type Work = Box<dyn FnOnce(&mut Connection) + Send>;
 
-enum WriterCommand {
+/// An order to the writer's thread.
+pub(crate) enum WriterCommand {
+    /// Write this, some time soon.
     Write(Write),
     /// Answer when everything before is written.
     Durable(oneshot::Sender<()>),
@@ -73,11 +75,6 @@ impl WriterThread {
             standing,
             thread: Some(handle),
         })
-    }
-
-    /// Writes this, some time soon.
-    pub(crate) fn write(&self, write: Write) {
-        self.inbox.put(WriterCommand::Write(write));
     }
 
     /// Why not everything is written, if it is not.
@@ -120,7 +117,7 @@ impl Drop for WriterThread {
 /// The queue of the writer thread. A call sends three changes before it waits;
 /// the thread is woken only for the last.
 #[derive(Default)]
-struct WriteQueue {
+pub(crate) struct WriteQueue {
     state: Mutex<WriteQueueState>,
     changed: Condvar,
 }
@@ -138,7 +135,7 @@ struct WriteQueueState {
 
 impl WriteQueue {
     /// Adds a command. After the end it is dropped, and its waiter is notified.
-    fn put(&self, order: WriterCommand) {
+    pub(crate) fn put(&self, order: WriterCommand) {
         let mut state = self.state.lock();
         if state.closed {
             return;

@@ -14,7 +14,7 @@ use windlass_protocol::{Ask, DriveEvent, DriveOutput, Question, TurnEndDecision,
 use windlass_runtime::{Inquirer, PersonRequest, RequestWatch, Session};
 
 use super::fault::DriveFault;
-use super::output::LineOutput;
+use super::lines::LineOutput;
 
 /// Questions that the driver has answered, so that their closing is not
 /// reported to it.

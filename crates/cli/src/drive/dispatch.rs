@@ -1,96 +1,121 @@
-//! Executes the lines of one driver.
+//! The session of one driver: executes its lines.
+//!
+//! Start at [`Drive::run`]. `batches.rs` runs the calls.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 use windlass::Windlass;
 use windlass_protocol::{
-    Batch, DriveInput, DriveOutput, DriverReply, DriverRequest, DriverValue, LineError,
+    DriveInput, DriveOutput, DriverReply, DriverRequest, DriverValue, LineError,
 };
-use windlass_runtime::{RunOptions, Session};
+use windlass_runtime::{Attendance, Session, SessionOptions};
 
-use super::asks::{AnsweredAsks, Inquiries};
+use super::asks::{self, AnsweredAsks, Inquiries};
+use super::batches::Batches;
 use super::fault::DriveFault;
 use super::follow::Following;
-use super::lines::DriveLine;
-use super::output::LineOutput;
-use super::progress::BatchProgress;
+use super::lines::{DriveLine, LineOutput};
 use super::reads;
 use super::tools::DriverTools;
 use crate::exit;
 
 /// After the end of input, earlier batches are still answered as long as one
 /// completes within this time.
-pub(super) const PATIENCE: Duration = Duration::from_secs(4);
+const PATIENCE: Duration = Duration::from_secs(4);
 /// The end of a turn waits this long for earlier `await` calls, which it would
 /// otherwise cut short.
 const TURN_PATIENCE: Duration = Duration::from_secs(2);
+/// The number of events by which a driver may lag behind without missing any.
+/// The journal bounds their size too.
+const FOLLOWED: usize = 32 << 10;
+/// The grace of tools of a driver that was cut short.
+const SHORT_GRACE: Duration = Duration::from_millis(500);
 
 /// One driver: its session, and the lines in progress.
 pub(super) struct Drive {
     windlass: Arc<Windlass>,
-    session: Session,
+    pub(super) session: Session,
+    lines: mpsc::Receiver<DriveLine>,
     output: LineOutput,
     /// Set if questions go to the driver.
     inquiries: Option<Arc<Inquiries>>,
     answered: AnsweredAsks,
-    batches: mpsc::UnboundedSender<(Batch, CancellationToken)>,
-    cancels: Arc<Mutex<HashMap<String, CancellationToken>>>,
-    pub(super) progress: BatchProgress,
+    batches: Batches,
     turn: Arc<tokio::sync::Mutex<()>>,
     tools: DriverTools,
     following: Following,
+    /// The number of lines received.
     line: u64,
 }
 
 impl Drive {
-    pub(super) fn start(
+    /// Starts a session. With `ask` the driver acts as the user.
+    pub(super) fn begin(
         windlass: &Arc<Windlass>,
-        session: &Session,
-        output: &LineOutput,
-        inquiries: Option<Arc<Inquiries>>,
-        answered: AnsweredAsks,
+        lines: mpsc::Receiver<DriveLine>,
+        output: LineOutput,
+        ask: bool,
+        options: SessionOptions,
     ) -> Self {
-        let (batches, mut queue) = mpsc::unbounded_channel::<(Batch, CancellationToken)>();
-        let drive = Self {
+        let inquiries = ask.then(|| Arc::new(Inquiries::new(output.clone())));
+        let session = windlass.session_with_tools(SessionOptions {
+            front_end: Some("drive".to_owned()),
+            trusted: inquiries.is_none(),
+            attendance: Attendance::when(ask),
+            inquirer: inquiries.clone().map(|inquiries| inquiries as _),
+            journal_capacity: Some(FOLLOWED),
+            ..options
+        });
+        let watch = session.requests().watch();
+        let answered = AnsweredAsks::default();
+        let telling = asks::tell_requests(output.clone(), session.clone(), watch, answered.clone());
+        tokio::spawn(telling);
+        Self {
             windlass: Arc::clone(windlass),
-            session: session.clone(),
-            output: output.clone(),
+            batches: Batches::new(&session, &output),
+            tools: DriverTools::new(output.clone()),
+            session,
+            lines,
+            output,
             inquiries,
             answered,
-            batches,
-            cancels: Arc::default(),
-            progress: BatchProgress::follow(session),
             turn: Arc::default(),
-            tools: DriverTools::new(output.clone()),
             following: Following::default(),
             line: 0,
-        };
-        let answering = drive.answering();
-        tokio::spawn(async move {
-            while let Some((batch, cancel)) = queue.recv().await {
-                answering.answer(batch, cancel).await;
-            }
-        });
-        drive
+        }
     }
 
-    fn answering(&self) -> Answering {
-        Answering {
-            session: self.session.clone(),
-            output: self.output.clone(),
-            cancels: Arc::clone(&self.cancels),
-            progress: self.progress.clone(),
+    /// Handles lines until their end, or until `stop` resolves to an exit code.
+    /// Returns an exit code if work was cut short.
+    pub(super) async fn run(&mut self, mut stop: impl Future<Output = u8> + Unpin) -> Option<u8> {
+        loop {
+            tokio::select! {
+                line = self.lines.recv() => match line {
+                    Some(line) => self.take(line),
+                    None => return self.drain(stop).await,
+                },
+                code = &mut stop => return Some(code),
+                () = self.output.closed() => return Some(exit::OUTPUT_CLOSED),
+            }
         }
+    }
+
+    /// Ends the session.
+    pub(super) async fn close(&self, code: Option<u8>) {
+        match code {
+            None => self.session.close().await,
+            Some(_) => self.session.close_within(SHORT_GRACE).await,
+        }
+        // Closing has refused open calls; write their replies.
+        let answered = self.batches.progress().all_answered();
+        let _ = tokio::time::timeout(PATIENCE, answered).await;
     }
 
     /// Handles a line. An invalid line is answered with an error and has no
     /// other effect.
-    pub(super) fn take(&mut self, line: DriveLine) {
+    fn take(&mut self, line: DriveLine) {
         self.line += 1;
         let taken = match line {
             DriveLine::Text(text) if text.trim().is_empty() => Ok(()),
@@ -111,8 +136,8 @@ impl Drive {
 
     fn carry_out(&mut self, input: DriveInput) -> Result<(), DriveFault> {
         match input {
-            DriveInput::Batch { batch, concurrent } => self.queue(batch, concurrent),
-            DriveInput::Cancel(batch) => self.cancel(&batch),
+            DriveInput::Batch { batch, concurrent } => self.batches.queue(batch, concurrent),
+            DriveInput::Cancel(batch) => self.batches.cancel(&batch),
             DriveInput::TurnEnd => {
                 self.end_turn();
                 Ok(())
@@ -195,42 +220,12 @@ impl Drive {
         self.output.write(&DriveOutput::Reply(reply));
     }
 
-    fn queue(&mut self, batch: Batch, concurrent: bool) -> Result<(), DriveFault> {
-        let cancel = CancellationToken::new();
-        {
-            let mut cancels = self.cancels.lock();
-            if cancels.contains_key(&batch.id) {
-                return Err(DriveFault::BatchTaken(batch.id));
-            }
-            cancels.insert(batch.id.clone(), cancel.clone());
-        }
-        self.progress.queue();
-        if concurrent {
-            let answering = self.answering();
-            tokio::spawn(async move { answering.answer(batch, cancel).await });
-        } else {
-            // The receiver lives as long as `self`.
-            let _ = self.batches.send((batch, cancel));
-        }
-        Ok(())
-    }
-
-    fn cancel(&self, batch: &str) -> Result<(), DriveFault> {
-        match self.cancels.lock().get(batch) {
-            Some(cancel) => {
-                cancel.cancel();
-                Ok(())
-            }
-            None => Err(DriveFault::NoBatch(batch.to_owned())),
-        }
-    }
-
     /// Ends the turn after the earlier calls. Calls that only wait delay it
     /// only briefly, because the end of the turn ends them.
     fn end_turn(&self) {
         let session = self.session.clone();
         let output = self.output.clone();
-        let progress = self.progress.clone();
+        let progress = self.batches.progress().clone();
         let turn = Arc::clone(&self.turn);
         tokio::spawn(async move {
             let _one_at_a_time = turn.lock().await;
@@ -242,44 +237,26 @@ impl Drive {
 
     /// Handles the end of input: completes calls in progress, within a time
     /// limit. Returns an exit code if they were cut short.
-    pub(super) async fn drain(&mut self, mut stop: impl Future<Output = u8> + Unpin) -> Option<u8> {
+    async fn drain(&mut self, mut stop: impl Future<Output = u8> + Unpin) -> Option<u8> {
         let turn = self.turn.clone();
+        let progress = self.batches.progress();
         let answered = async {
-            self.progress.all_answered().await;
+            progress.all_answered().await;
             drop(turn.lock().await);
         };
         tokio::pin!(answered);
         loop {
-            let before = self.progress.answered();
+            let before = progress.answered();
             tokio::select! {
                 () = &mut answered => return None,
                 code = &mut stop => return Some(code),
                 () = self.output.closed() => return Some(exit::OUTPUT_CLOSED),
                 () = tokio::time::sleep(PATIENCE) => {
-                    if self.progress.answered() == before {
+                    if progress.answered() == before {
                         return Some(0);
                     }
                 }
             }
         }
-    }
-}
-
-/// The state that is needed to answer a batch.
-struct Answering {
-    session: Session,
-    output: LineOutput,
-    cancels: Arc<Mutex<HashMap<String, CancellationToken>>>,
-    progress: BatchProgress,
-}
-
-impl Answering {
-    async fn answer(&self, batch: Batch, cancel: CancellationToken) {
-        let id = batch.id.clone();
-        self.progress.begin(&batch);
-        let reply = self.session.run(batch, RunOptions::until(&cancel)).await;
-        self.cancels.lock().remove(&id);
-        self.output.write(&DriveOutput::Replies(reply));
-        self.progress.end(&id);
     }
 }

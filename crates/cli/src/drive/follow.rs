@@ -6,7 +6,7 @@ use windlass_control::streamed;
 use windlass_protocol::{DriveEvent, DriveOutput};
 use windlass_runtime::Session;
 
-use super::output::LineOutput;
+use super::lines::LineOutput;
 
 /// The task that sends events, if the driver follows them. Dropping this ends
 /// it.

@@ -20,8 +20,8 @@ use windlass::Windlass;
 use windlass_protocol::ErrorBody;
 use windlass_runtime::SessionOptions;
 
-use super::output::LineOutput;
-use super::{DrivenSession, lines};
+use super::dispatch::Drive;
+use super::lines::{self, LineOutput};
 use crate::exit;
 
 /// The path of the route.
@@ -64,7 +64,7 @@ impl Drivers {
     async fn drive(&self, connection: hyper::upgrade::Upgraded, ask: bool) {
         let (reader, writer) = tokio::io::split(TokioIo::new(connection));
         let lines = lines::read_connection(reader);
-        let mut driver = DrivenSession::begin(
+        let mut driver = Drive::begin(
             &self.windlass,
             lines,
             LineOutput::connection(writer),
@@ -75,7 +75,7 @@ impl Drivers {
             self.closing.cancelled().await;
             exit::TERMINATED
         };
-        let code = driver.drive(pin!(stop)).await;
+        let code = driver.run(pin!(stop)).await;
         driver.close(code).await;
     }
 }

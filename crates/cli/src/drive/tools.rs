@@ -25,7 +25,7 @@ use windlass_runtime::{
 };
 
 use super::fault::DriveFault;
-use super::output::LineOutput;
+use super::lines::LineOutput;
 
 /// The driver's tools, and those of their calls that run. Clones share them.
 #[derive(Clone)]

@@ -15,7 +15,6 @@ use windlass_process::{Process, ProgramTerminal, Prompt};
 use windlass_protocol::{AnswerType, InputError, Question, ToolEvent};
 use windlass_runtime::{JobOutput, Reporter};
 
-use crate::confined;
 use crate::ending::{self, input_error};
 use crate::listening::{ReaderKind, Situation};
 use crate::secret;
@@ -76,11 +75,9 @@ impl ProgramWatch {
             }
         };
         writing.report();
-        let mut ending = ending::of_exit(&exit, || self.output.last_line());
-        confined::explain(&mut ending, &self.process);
-        if !self.aborted.load(Ordering::Acquire) {
-            ending.left_running = self.process.remaining().await;
-        }
+        let is_aborted = self.aborted.load(Ordering::Acquire);
+        let last_line = || self.output.last_line();
+        let ending = ending::of_program(&exit, &self.process, is_aborted, last_line).await;
         self.output.finish();
         let at = self.output.written();
         self.reporter.report(at, ToolEvent::Ended(ending));

@@ -53,7 +53,7 @@ pub(crate) async fn start(
         let kept = keep.map_or(Ok(()), |(bytes, fds)| watch.send(bytes, fds));
         let confined =
             kept.and_then(|()| confine.map_or(Ok(()), |it| watch.send(&it.bytes, &it.fds())));
-        let report = match confined.and_then(|()| order.send(&watch)) {
+        let report = match confined.and_then(|()| watch.send(&order.bytes, &order.fds())) {
             Ok(()) => watch.first().await,
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 Err(ShimGone { unread: true })
@@ -125,14 +125,9 @@ impl StartMessage {
         })
     }
 
-    fn send(&self, watch: &ShimMonitor) -> io::Result<()> {
-        let fds: Vec<BorrowedFd<'_>> = self
-            .pipes
-            .iter()
-            .chain(&self.file)
-            .map(AsFd::as_fd)
-            .collect();
-        watch.send(&self.bytes, &fds)
+    fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        let fds = self.pipes.iter().chain(&self.file);
+        fds.map(AsFd::as_fd).collect()
     }
 }
 

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use windlass_protocol::{Arguments, Ending, HandleAction, HandleId, Keyboard, RunMode, Typing};
+use windlass_protocol::{Arguments, Ending, HandleAction, Keyboard, RunMode, Typing};
 
-use super::BatchRun;
+use super::{BatchRun, Permit};
 use crate::arguments::typed;
 use crate::catalogue::RegisteredTool;
-use crate::denied::{self, RunsAgain};
+use crate::denied::RunsAgain;
 use crate::handle::Handle;
 use crate::late_permit::{LateGrant, LatePermit, LatePermits, PermitKey};
 use crate::part::CallPart;
-use crate::permission::{self, Granted, GrantedBy, PermissionCheck, Permit};
+use crate::permission::{self, Granted, GrantedBy, PermissionCheck};
 use crate::refusal::Refusal;
-use crate::starting::{DeferredPermit, executor, start_where};
+use crate::starting::DeferredPermit;
 
 /// The state of a permission.
 pub(super) enum Permitted {
@@ -25,34 +25,6 @@ pub(super) enum Permitted {
 }
 
 impl BatchRun<'_> {
-    /// Asks whether the call may run. Returns early for a caller in a hurry.
-    pub(super) async fn permit(
-        &self,
-        call: &CallPart<'_>,
-        tool: &Arc<RegisteredTool>,
-        action: Option<HandleAction>,
-        args: Arguments,
-    ) -> Result<Permitted, Refusal> {
-        let session = &self.session.inner;
-        let permit = match permission::at_once(session, tool, action, args) {
-            Ok(permit) => permit,
-            Err(args) => {
-                let asking = self.asking(call, tool, action);
-                let mut permitted = asking.permit(args).boxed();
-                let Some(granted) = self.hurry.run_until_cancelled(&mut permitted).await else {
-                    let permitted = permitted.map(|granted| granted.map(|(args, _)| args));
-                    return Ok(Permitted::Later(permitted.boxed()));
-                };
-                let (args, by) = granted?;
-                Permit::Run(args, by)
-            }
-        };
-        if let Permit::Run(args, _) = &permit {
-            call.running(tool, args);
-        }
-        Ok(Permitted::Now(permit))
-    }
-
     /// Asks whether a call whose sandbox has denied something runs again. A
     /// caller in a hurry does not wait.
     pub(super) async fn permit_again(
@@ -72,29 +44,7 @@ impl BatchRun<'_> {
         Box::pin(permitted).await.unwrap_or(RunsAgain::No)
     }
 
-    /// Starts the tool of a permitted handle. If its sandbox denies something,
-    /// a person is asked after it has stopped.
-    pub(super) async fn start_spawned(
-        &self,
-        call: &CallPart<'_>,
-        tool: &Arc<RegisteredTool>,
-        (id, handle): (&HandleId, &Arc<Handle>),
-        args: Arguments,
-    ) {
-        let session = &self.session.inner;
-        let name = &tool.definition.name;
-        let outside = session.outside_once.lock().take(name, &args);
-        let is_asked_about =
-            tool.definition.sandbox.is_some() && !session.options.trusted && !outside;
-        let again = is_asked_about.then(|| args.clone());
-        start_where(session, handle, executor(tool), args, outside).await;
-        if let Some(args) = again {
-            let asking = self.asking(call, tool, Some(HandleAction::Spawn));
-            denied::offer_again(handle, id, asking, args);
-        }
-    }
-
-    fn asking(
+    pub(super) fn asking(
         &self,
         call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
@@ -173,8 +123,7 @@ impl BatchRun<'_> {
         args: Arguments,
     ) -> Result<Permit, Refusal> {
         let tool = &handle.tool;
-        let session = &self.session.inner;
-        let permit = match permission::at_once(session, tool, Some(action), args) {
+        let permit = match self.permit_by_policy(tool, Some(action), args) {
             Ok(permit) => permit,
             Err(args) => {
                 let name = &tool.definition.name;
