@@ -296,8 +296,13 @@ impl Launcher {
         #[cfg(not(target_os = "linux"))]
         let keep: Option<()> = None;
         #[cfg(target_os = "linux")]
+        let outliving = match &keep {
+            Some(_) => crate::linux::Outliving::Kept,
+            None => crate::linux::Outliving::No,
+        };
+        #[cfg(target_os = "linux")]
         let confine = (sandbox.is_some() || self.limits.is_some())
-            .then(|| crate::linux::ConfineMessage::new(sandbox.as_ref(), self.limits()));
+            .then(|| crate::linux::ConfineMessage::new(sandbox.as_ref(), self.limits(), outliving));
         #[cfg(target_os = "linux")]
         let extras = crate::linux::Extras {
             keep,

@@ -13,6 +13,7 @@
 mod ancestry;
 mod brand;
 mod cgroup;
+mod confine_message;
 mod confine_wire;
 mod end;
 mod enter;
@@ -54,6 +55,7 @@ mod zygotes;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(crate) use ancestry::descends_from_tool;
+pub(crate) use confine_message::{ConfineMessage, Outliving};
 pub(crate) use foreground::{
     BRIEF, BriefWait, Device, Foreground, Runs, Waits, foreground, is_theirs,
 };
@@ -62,7 +64,7 @@ pub(crate) use keeping::{KeepPreparation, adopt, end_held, held_output, holder_s
 pub(crate) use link::{ShimControl, ShimMonitor};
 pub(crate) use peer::peer_is_tool;
 pub(crate) use retained::{Retained, TakeOutcome};
-pub(crate) use sandbox::{ConfineMessage, PrepareError, Prepared, Sandbox};
+pub(crate) use sandbox::{PrepareError, Prepared, Sandbox};
 pub(crate) use start::{Extras, start};
 pub(crate) use support::sandbox_support;
 pub(crate) use sweep::{end_holder, sweep};

@@ -12,6 +12,7 @@ use std::time::Duration;
 use windlass_sandbox::ResourceLimits;
 
 use super::cgroup::ControlGroup;
+use super::filter::EntryKey;
 
 pub(super) const CONFINE: u8 = 40;
 pub(super) const PREPARE: u8 = 41;
@@ -22,6 +23,7 @@ const MOUNT: u8 = 4;
 const NETWORK: u8 = 8;
 const IPC: u8 = 16;
 const NO_NEW_PRIVILEGES: u8 = 32;
+const KEY: u8 = 64;
 
 /// The size of a seccomp filter's instruction.
 pub(super) const INSTRUCTION: usize = size_of::<libc::sock_filter>();
@@ -32,6 +34,8 @@ pub(super) struct ConfineOrder {
     pub(super) parts: ConfineParts,
     /// The instructions of a seccomp filter; empty if there is none.
     pub(super) filter: Vec<u8>,
+    /// If set, the shim applies the filter to itself, and its programs inherit it. The key passes the filter.
+    pub(super) key: Option<EntryKey>,
     pub(super) limits: ResourceLimits,
     /// The directory for the program's control group; empty if there is none.
     pub(super) group: Vec<u8>,
@@ -77,7 +81,8 @@ impl ConfineParts {
 }
 
 const NUMBERS: usize = 7;
-const HEADER: usize = 2 + NUMBERS * 8 + 4;
+const KEY_AT: usize = 2 + NUMBERS * 8;
+const HEADER: usize = KEY_AT + 16 + 4;
 
 impl ConfineOrder {
     pub(super) fn write(&self) -> Vec<u8> {
@@ -95,9 +100,13 @@ impl ConfineOrder {
             limits.disk,
         ];
         let mut bytes = Vec::with_capacity(HEADER + self.filter.len());
-        bytes.extend([CONFINE, self.parts.flags()]);
+        let key = if self.key.is_some() { KEY } else { 0 };
+        bytes.extend([CONFINE, self.parts.flags() | key]);
         for number in numbers {
             bytes.extend(number.unwrap_or(0).to_ne_bytes());
+        }
+        for word in self.key.map_or([0; 2], |key| key.0) {
+            bytes.extend(word.to_ne_bytes());
         }
         let group = u32::try_from(self.group.len()).unwrap_or(0);
         bytes.extend(group.to_ne_bytes());
@@ -107,11 +116,12 @@ impl ConfineOrder {
     }
 
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let number = |index: usize| {
-            let at = 2 + index * 8;
-            let number = bytes.get(at..at + 8)?.try_into().ok()?;
-            Some(u64::from_ne_bytes(number)).filter(|number| *number > 0)
+        let word = |at: usize| {
+            let word = bytes.get(at..at + 8)?.try_into().ok()?;
+            Some(u64::from_ne_bytes(word))
         };
+        let number = |index: usize| word(2 + index * 8).filter(|number| *number > 0);
+        let key = EntryKey([word(KEY_AT)?, word(KEY_AT + 8)?]);
         let group = u32::from_ne_bytes(bytes.get(HEADER - 4..HEADER)?.try_into().ok()?) as usize;
         let (group, filter) = bytes.get(HEADER..)?.split_at_checked(group)?;
         Some(Self {
@@ -127,6 +137,7 @@ impl ConfineOrder {
             },
             group: group.to_vec(),
             filter: filter.to_vec(),
+            key: (bytes[1] & KEY != 0).then_some(key),
         })
         .filter(|order| order.filter.len().is_multiple_of(INSTRUCTION))
     }
@@ -138,6 +149,8 @@ pub(super) struct Confine {
     /// The directory for a control group.
     group: PathBuf,
     pub(super) filter: Vec<libc::sock_filter>,
+    /// If set, the shim has the filter, and its programs inherit it.
+    pub(super) key: Option<EntryKey>,
     pub(super) ruleset: Option<OwnedFd>,
     /// Namespaces in the order in which they are entered; the mount namespace is last.
     pub(super) namespaces: Vec<OwnedFd>,
@@ -166,6 +179,7 @@ impl Confine {
             limits: order.limits,
             group: PathBuf::from(OsStr::from_bytes(&order.group)),
             filter: filter.map(instruction).collect(),
+            key: order.key,
             ruleset,
             namespaces,
             has_mounts: parts.mount,
@@ -175,6 +189,17 @@ impl Confine {
 }
 
 impl Confine {
+    /// The instructions of the filter, to compare them.
+    pub(super) fn filter_bytes(&self) -> Vec<u8> {
+        let filter = self.filter.iter();
+        let filter = filter.flat_map(|it| {
+            let [c0, c1] = it.code.to_ne_bytes();
+            let [k0, k1, k2, k3] = it.k.to_ne_bytes();
+            [c0, c1, it.jt, it.jf, k0, k1, k2, k3]
+        });
+        filter.collect()
+    }
+
     /// Creates the control group of a program, if there is a directory for it and a limit. Otherwise the shim only
     /// monitors the tree.
     pub(super) fn make_group(&self) -> Option<ControlGroup> {

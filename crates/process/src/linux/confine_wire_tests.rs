@@ -11,6 +11,7 @@ fn an_order_to_confine_is_read_as_it_was_written() {
             ..ConfineParts::default()
         },
         filter: vec![7; 3 * INSTRUCTION],
+        key: Some(EntryKey([1, u64::MAX])),
         limits: ResourceLimits {
             memory: Some(1 << 40),
             processes: Some(64),

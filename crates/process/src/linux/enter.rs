@@ -13,10 +13,12 @@ use std::ffi::{CStr, c_void};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::ptr;
+use std::sync::OnceLock;
 
 use libc::{c_char, c_int, c_long, c_ulong};
 
 use super::confine_wire::Confine;
+use super::filter::EntryKey;
 use super::spawn::{FdAction, ProcessPlacement, StringList};
 use super::sys;
 use super::wire::StartStage;
@@ -183,8 +185,12 @@ unsafe fn apply(child: &Child<'_>) -> Result<(), StartStage> {
             // If this fails, the shim still monitors the tree.
             libc::write(group.as_raw_fd(), c"0".as_ptr().cast(), 1);
         }
+        let EntryKey([first, second]) = confine.key.unwrap_or(EntryKey([0; 2]));
         for namespace in &confine.namespaces {
-            check(libc::setns(namespace.as_raw_fd(), 0), StartStage::Confine)?;
+            // The kernel ignores all but the first two arguments; an inherited filter does not.
+            let (fd, none): (c_long, c_long) = (namespace.as_raw_fd().into(), 0);
+            let entered = libc::syscall(libc::SYS_setns, fd, none, none, first, second);
+            check_long(entered, StartStage::Confine)?;
         }
         // A terminal is opened by its name in the namespace.
         for action in child.program.actions {
@@ -218,25 +224,57 @@ unsafe fn apply(child: &Child<'_>) -> Result<(), StartStage> {
             libc::c_uint::MAX,
             libc::CLOSE_RANGE_CLOEXEC,
         );
-        if !confine.filter.is_empty() {
-            let Ok(len) = libc::c_ushort::try_from(confine.filter.len()) else {
-                return Err(StartStage::Confine);
-            };
-            let program = libc::sock_fprog {
-                len,
-                filter: confine.filter.as_ptr().cast_mut(),
-            };
-            let filtered = libc::prctl(
-                libc::PR_SET_SECCOMP,
-                c_ulong::from(libc::SECCOMP_MODE_FILTER),
-                &raw const program,
-                0,
-                0,
-            );
-            check(filtered, StartStage::Confine)?;
+        if !confine.filter.is_empty() && confine.key.is_none() {
+            apply_filter(&confine.filter)?;
         }
     }
     Ok(())
+}
+
+/// Applies the filter to this shim, if its programs inherit it. A shim has one filter for the rest of its life, and
+/// refuses programs with another one or with none.
+pub(super) fn take_filter(confine: Option<&Confine>) -> Result<(), (StartStage, i32)> {
+    static TAKEN: OnceLock<Vec<u8>> = OnceLock::new();
+    let inherited = confine.filter(|confine| confine.key.is_some());
+    let wanted = inherited.map(Confine::filter_bytes);
+    if TAKEN.get() == wanted.as_ref() {
+        return Ok(());
+    }
+    let (None, Some(confine), Some(wanted)) = (TAKEN.get(), inherited, wanted) else {
+        return Err((StartStage::Confine, libc::EPERM));
+    };
+    // SAFETY: the calls change only this process, and the filter outlives them.
+    let applied = unsafe {
+        check(
+            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0),
+            StartStage::Confine,
+        )
+        .and_then(|()| apply_filter(&confine.filter))
+    };
+    applied.map_err(|stage| (stage, errno()))?;
+    let _ = TAKEN.set(wanted);
+    Ok(())
+}
+
+/// # Safety
+///
+/// The calling thread must be the only one of its process, and must not need the refused calls.
+unsafe fn apply_filter(filter: &[libc::sock_filter]) -> Result<(), StartStage> {
+    let len = libc::c_ushort::try_from(filter.len()).map_err(|_| StartStage::Confine)?;
+    let program = libc::sock_fprog {
+        len,
+        filter: filter.as_ptr().cast_mut(),
+    };
+    let filtered = unsafe {
+        libc::prctl(
+            libc::PR_SET_SECCOMP,
+            c_ulong::from(libc::SECCOMP_MODE_FILTER),
+            &raw const program,
+            0,
+            0,
+        )
+    };
+    check(filtered, StartStage::Confine)
 }
 
 /// # Safety

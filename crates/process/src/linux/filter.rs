@@ -3,18 +3,108 @@
 //! Landlock restricts files and TCP. A filter sees only numbers, not memory, so it cannot check a path or an address.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::sync::OnceLock;
 
 use super::filter_program::{self, ArgumentTest, Relation, TestOutcome, Verdict};
 
 /// Options of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct FilterOptions {
+pub(crate) struct FilterOptions {
     /// Whether IPv4 and IPv6 sockets are allowed.
     pub(super) internet: bool,
     /// Whether Unix sockets are allowed. Socket pairs always are.
     pub(super) unix: bool,
     /// Whether debuggers are allowed. Landlock confines them to the sandbox.
     pub(super) debuggers: bool,
+}
+
+/// The seccomp filter of a sandbox's programs.
+pub(super) struct ProgramFilter {
+    pub(super) options: FilterOptions,
+    /// For the child of a shim, before it executes a program; empty on unsupported architectures.
+    pub(super) of_program: Vec<u8>,
+    /// For a shim, whose programs inherit it: the kernel translates a filter each time that it is applied.
+    pub(super) of_shim: Vec<u8>,
+    pub(super) key: EntryKey,
+}
+
+impl ProgramFilter {
+    pub(super) fn new(options: FilterOptions) -> io::Result<Self> {
+        // One key for all sandboxes, because they share idle shims.
+        static KEY: OnceLock<EntryKey> = OnceLock::new();
+        let key = match KEY.get() {
+            Some(key) => *key,
+            None => {
+                let made = EntryKey::random()?;
+                *KEY.get_or_init(|| made)
+            }
+        };
+        Ok(Self {
+            options,
+            of_program: compile(options, None),
+            of_shim: compile(options, Some(key)),
+            key,
+        })
+    }
+}
+
+/// A secret that lets a call of `setns` pass a filter, in arguments that the kernel ignores.
+///
+/// The child of a shim with a filter enters namespaces although it has inherited the filter. Programs never see the
+/// key: it is only in the memory of the runtime and its shims, which `execve` replaces. With the key, a program would
+/// still need privileges that it does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct EntryKey(pub(super) [u64; 2]);
+
+/// The first argument of `setns` that contains the key.
+const KEY_AT: u32 = 3;
+
+impl EntryKey {
+    pub(super) fn random() -> io::Result<Self> {
+        let mut bytes = [0; 16];
+        let filled = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+        if filled != bytes.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let number = u128::from_ne_bytes(bytes);
+        Ok(Self([low_word(number), low_word(number >> 64)]))
+    }
+
+    /// The tests that only this key passes.
+    fn tests(self) -> Vec<ArgumentTest> {
+        let halves = self.0.iter().flat_map(|it| {
+            let it = u128::from(*it);
+            [low_half(it), low_half(it >> 32)]
+        });
+        let mut tests: Vec<ArgumentTest> = (KEY_AT * 2..)
+            .zip(halves)
+            .map(|(half, value)| ArgumentTest {
+                then: TestOutcome::NextTest,
+                ..allow_only(half, value)
+            })
+            .collect();
+        if let Some(last) = tests.last_mut() {
+            last.then = TestOutcome::Allow;
+        }
+        tests
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "only the low bits are wanted"
+)]
+const fn low_word(number: u128) -> u64 {
+    number as u64
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "only the low bits are wanted"
+)]
+const fn low_half(number: u128) -> u32 {
+    number as u32
 }
 
 /// Calls that are refused with any arguments.
@@ -31,7 +121,6 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_open_tree,
     libc::SYS_mount_setattr,
     OPEN_TREE_ATTR,
-    libc::SYS_setns,
     libc::SYS_open_by_handle_at,
     libc::SYS_add_key,
     libc::SYS_request_key,
@@ -93,10 +182,20 @@ const NAMESPACES: &[libc::c_int] = &[
     libc::CLONE_NEWNET,
 ];
 
-/// The instructions of the filter, as bytes. Empty if this architecture is not supported.
-pub(super) fn compile(options: FilterOptions) -> Vec<u8> {
+/// The instructions of the filter, as bytes. Empty if this architecture is not supported. With a key, a call of `setns`
+/// that has it is allowed.
+pub(super) fn compile(options: FilterOptions, key: Option<EntryKey>) -> Vec<u8> {
     let families = families(options);
-    let tests: [(&[libc::c_long], &[ArgumentTest]); 5] = [
+    let entries = key.map_or_else(Vec::new, EntryKey::tests);
+    let tests: [(&[libc::c_long], &[ArgumentTest]); 6] = [
+        (
+            if key.is_some() {
+                &[libc::SYS_setns]
+            } else {
+                &[]
+            },
+            &entries,
+        ),
         (
             &[libc::SYS_clone, libc::SYS_unshare],
             &[refuse_if(0, Relation::HasAnyBitOf, namespace_flags())],
@@ -116,6 +215,7 @@ pub(super) fn compile(options: FilterOptions) -> Vec<u8> {
     for call in REFUSED {
         judge(*call, Verdict::Refuse);
     }
+    judge(libc::SYS_setns, Verdict::Refuse);
     for call in ABSENT {
         judge(*call, Verdict::Absent);
     }

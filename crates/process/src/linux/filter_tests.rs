@@ -14,6 +14,8 @@ const ALL: [FilterOptions; 4] = [
     options(false, false),
 ];
 
+const KEY: EntryKey = EntryKey([0x1111_2222_3333_4444, 0x5555_6666_7777_8888]);
+
 const fn options(internet: bool, unix: bool) -> FilterOptions {
     FilterOptions {
         internet,
@@ -25,7 +27,7 @@ const fn options(internet: bool, unix: bool) -> FilterOptions {
 #[test]
 fn a_filter_fits_into_a_message() {
     for options in ALL {
-        let filter = compile(options);
+        let filter = compile(options, Some(KEY));
         assert!(filter.len().is_multiple_of(8));
         // The kernel translates it at every start.
         assert!((400..1200).contains(&filter.len()), "{}", filter.len());
@@ -98,6 +100,7 @@ fn reference(options: FilterOptions) -> Vec<u8> {
     let arch = std::env::consts::ARCH.try_into().unwrap();
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     let refused = REFUSED.iter();
+    let refused = refused.chain(&[libc::SYS_setns]);
     for call in refused.chain(DEBUGGERS.iter().filter(|_| !options.debuggers)) {
         rules.insert(*call, Vec::new());
     }
@@ -185,7 +188,7 @@ fn verdicts_are_those_of_the_same_rules_one_after_the_other() {
         u64::MAX,
     ];
     for options in ALL {
-        let (filter, reference) = (compile(options), reference(options));
+        let (filter, reference) = (compile(options, Some(KEY)), reference(options));
         for number in numbers.clone() {
             let is_absent = ABSENT.contains(&i64::from(number))
                 || cfg!(target_arch = "x86_64") && number >= 0x4000_0000;
@@ -210,11 +213,41 @@ fn verdicts_are_those_of_the_same_rules_one_after_the_other() {
     }
 }
 
+/// Whether a filter lets `setns` pass with these arguments.
+fn enters(filter: &[u8], arguments: [u64; 6]) -> bool {
+    let number = u32::try_from(libc::SYS_setns).unwrap();
+    let call = Call {
+        number,
+        architecture: OWN,
+        arguments,
+    };
+    judge(filter, call).0 == 0x7fff_0000
+}
+
+#[test]
+fn only_the_whole_key_enters_namespaces() {
+    let EntryKey([first, second]) = KEY;
+    for options in ALL {
+        let filter = compile(options, Some(KEY));
+        assert!(enters(&filter, [9, 0, 0, first, second, 0]));
+        for bit in 0..64 {
+            assert!(!enters(&filter, [9, 0, 0, first ^ 1 << bit, second, 0]));
+            assert!(!enters(&filter, [9, 0, 0, first, second ^ 1 << bit, 0]));
+        }
+        assert!(!enters(&filter, [9, 0, 0, second, first, 0]));
+        assert!(!enters(&filter, [9, 0, first, second, 0, 0]));
+        let without = compile(options, None);
+        assert!(!enters(&without, [9, 0, 0, first, second, 0]));
+        assert!(!enters(&without, [0; 6]));
+    }
+    assert_ne!(EntryKey::random().unwrap(), EntryKey::random().unwrap());
+}
+
 /// The kernel runs it for every number, at every start of a program.
 #[test]
 fn the_way_to_a_verdict_is_short() {
     for options in ALL {
-        let filter = compile(options);
+        let filter = compile(options, Some(KEY));
         for number in 0..480 {
             let call = Call {
                 number,

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use tokio::io::Interest;
 use windlass_hold_wire::{HolderOrder, HolderReport};
 
+use super::filter::FilterOptions;
 use super::guard::{KnownKeeper, is_shim};
 use super::socket::{self, Received};
 use super::tree::Member;
@@ -48,6 +49,8 @@ pub(crate) struct ShimMonitor {
     answered: Arc<AtomicBool>,
     /// The pool to which an idle shim returns.
     home: Weak<Zygotes>,
+    /// The shim's own filter.
+    filter: Option<FilterOptions>,
     /// The wait status of a program that had exited before it was adopted.
     exited: Option<i32>,
 }
@@ -131,13 +134,18 @@ impl ShimControl {
 }
 
 impl ShimMonitor {
-    pub(super) fn new(control: OwnedFd, home: &Arc<Zygotes>) -> io::Result<Self> {
+    pub(super) fn new(
+        control: OwnedFd,
+        home: &Arc<Zygotes>,
+        filter: Option<FilterOptions>,
+    ) -> io::Result<Self> {
         Ok(Self {
             control: register(Arc::new(control), Interest::READABLE)?,
             shim: 0,
             keeper: None,
             answered: Arc::default(),
             home: Arc::downgrade(home),
+            filter,
             exited: None,
         })
     }
@@ -150,6 +158,7 @@ impl ShimMonitor {
             keeper: Some(KnownKeeper::new(shim)),
             answered: Arc::default(),
             home: Weak::new(),
+            filter: None,
             exited,
         })
     }
@@ -171,6 +180,7 @@ impl ShimMonitor {
             home.give_back(IdleShim {
                 control,
                 zygote: Arc::clone(zygote),
+                filter: self.filter,
             });
         }
     }

@@ -7,7 +7,6 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,11 +14,10 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::io::Interest;
-use windlass_sandbox::{Confinement, NetworkRule, OnUnavailable, ResourceLimits};
+use windlass_sandbox::{Confinement, NetworkRule, OnUnavailable};
 
-use super::cgroup;
-use super::confine_wire::{ConfineOrder, ConfineParts, OwnNetwork, PrepareOrder, PrepareReply};
-use super::filter::{self, FilterOptions};
+use super::confine_wire::{OwnNetwork, PrepareOrder, PrepareReply};
+use super::filter::{FilterOptions, ProgramFilter};
 use super::mounts::{self, MountPlan};
 use super::private::{self, OnForeignLock, PrivateFolder};
 use super::proxy::{Proxy, WayOut};
@@ -45,7 +43,7 @@ pub(crate) struct Prepared {
     sightings: Mutex<Option<Sightings>>,
     mounts: Option<Mounts>,
     ruleset: Mutex<Option<Arc<Ruleset>>>,
-    filter: Vec<u8>,
+    pub(super) filter: ProgramFilter,
     /// Parts of the confinement that are not enforced here, one phrase each.
     missing: Vec<String>,
 }
@@ -76,6 +74,14 @@ pub(super) struct CommonNamespaces {
     user: Option<OwnedFd>,
     network: Option<OwnedFd>,
     ipc: OwnedFd,
+}
+
+/// The namespaces that a program enters.
+pub(super) struct EnteredNamespaces<'a> {
+    pub(super) user: Option<BorrowedFd<'a>>,
+    pub(super) network: Option<BorrowedFd<'a>>,
+    pub(super) ipc: BorrowedFd<'a>,
+    pub(super) mount: BorrowedFd<'a>,
 }
 
 struct Mounts {
@@ -164,12 +170,12 @@ impl Prepared {
             );
         }
         missing.extend(without_landlock(confinement, Ruleset::version()));
-        let filter = filter::compile(FilterOptions {
+        let filter = ProgramFilter::new(FilterOptions {
             internet: !matches!(confinement.network, NetworkRule::None),
             unix: mounts.is_some(),
             debuggers: Ruleset::version().is_some(),
-        });
-        if filter.is_empty() {
+        })?;
+        if filter.of_program.is_empty() {
             missing.push(String::from(
                 "system calls and sockets (there is no filter for this architecture)",
             ));
@@ -227,6 +233,22 @@ impl Prepared {
             *ruleset = Some(Arc::new(built));
         }
         Ok(())
+    }
+
+    /// The current file rules, if the kernel has Landlock.
+    pub(super) fn ruleset(&self) -> Option<Arc<Ruleset>> {
+        self.ruleset.lock().clone()
+    }
+
+    /// The namespaces of programs, if they have their own.
+    pub(super) fn namespaces(&self) -> Option<EnteredNamespaces<'_>> {
+        let common = self.common.namespaces.as_ref()?;
+        Some(EnteredNamespaces {
+            user: common.user.as_ref().map(AsFd::as_fd),
+            network: common.network.as_ref().map(AsFd::as_fd),
+            ipc: common.ipc.as_fd(),
+            mount: self.mounts.as_ref()?.namespace.as_fd(),
+        })
     }
 
     /// Parts of the confinement that are not enforced.
@@ -393,63 +415,6 @@ async fn make_namespaces_of(
     Ok(made)
 }
 
-/// An order to confine, with its attached descriptors.
-pub(crate) struct ConfineMessage {
-    pub(super) bytes: Vec<u8>,
-    prepared: Option<Arc<Prepared>>,
-    ruleset: Option<Arc<Ruleset>>,
-}
-
-impl ConfineMessage {
-    /// The order for a program with these limits, and in this sandbox, if any.
-    pub(crate) fn new(prepared: Option<&Arc<Prepared>>, limits: ResourceLimits) -> Self {
-        let ruleset = prepared.and_then(|prepared| prepared.ruleset.lock().clone());
-        let namespaces = prepared.and_then(|prepared| prepared.common.namespaces.as_ref());
-        let namespaces = namespaces.filter(|_| prepared.is_some_and(|it| it.mounts.is_some()));
-        let order = ConfineOrder {
-            parts: ConfineParts {
-                ruleset: ruleset.is_some(),
-                user: namespaces.is_some_and(|made| made.user.is_some()),
-                network: namespaces.is_some_and(|made| made.network.is_some()),
-                ipc: namespaces.is_some(),
-                mount: namespaces.is_some(),
-                no_new_privileges: prepared.is_some(),
-            },
-            filter: prepared.map(|it| it.filter.clone()).unwrap_or_default(),
-            group: group_folder(&limits),
-            limits,
-        };
-        Self {
-            bytes: order.write(),
-            prepared: prepared.cloned(),
-            ruleset,
-        }
-    }
-
-    pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
-        let ruleset = self.ruleset.iter().map(|ruleset| ruleset.fd.as_fd());
-        let namespaces = self.prepared.iter().filter_map(|prepared| {
-            let common = prepared.common.namespaces.as_ref()?;
-            Some((common, prepared.mounts.as_ref()?))
-        });
-        let namespaces = namespaces.flat_map(|(made, mounts)| {
-            let first = made.user.iter().chain(&made.network);
-            let all = first.chain([&made.ipc, &mounts.namespace]);
-            all.map(AsFd::as_fd)
-        });
-        ruleset.chain(namespaces).collect()
-    }
-}
-
-/// The directory for the control group of a program with these limits; empty if there is none.
-fn group_folder(limits: &ResourceLimits) -> Vec<u8> {
-    if limits.is_empty() {
-        return Vec::new();
-    }
-    let folder = cgroup::delegated_folder();
-    folder.map_or_else(Vec::new, |it| it.as_os_str().as_bytes().to_vec())
-}
-
 /// Makes a shim create namespaces: only the mount namespace, if the others exist.
 pub(super) async fn make_namespaces(
     order: &PrepareOrder,
@@ -457,7 +422,7 @@ pub(super) async fn make_namespaces(
     zygotes: &Arc<Zygotes>,
 ) -> io::Result<Namespaces> {
     let (ours, theirs) = socket::pair()?;
-    let shim = zygotes.shim()?;
+    let shim = zygotes.shim(None)?;
     let mut along = vec![theirs.as_fd()];
     along.extend(known.and_then(|known| known.user.as_ref()).map(AsFd::as_fd));
     let bytes = order.write();

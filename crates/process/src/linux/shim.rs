@@ -98,7 +98,8 @@ impl Shim {
                 ShimOrder::Start(start) => {
                     let group = confine.as_ref().and_then(Confine::make_group);
                     let joins = group.as_ref().map(ControlGroup::processes);
-                    let launched = launch(&start, base, &fds, confine.as_ref(), joins);
+                    let launched = enter::take_filter(confine.as_ref())
+                        .and_then(|()| launch(&start, base, &fds, confine.as_ref(), joins));
                     break (launched, group);
                 }
                 ShimOrder::Keep(order) => keep = Some(Keep::new(order, fds)?),

@@ -48,8 +48,12 @@ pub(crate) async fn start(
     let order = StartMessage::new(command, path, theirs)?;
     let mut attempts = 0;
     loop {
-        let IdleShim { control, zygote } = zygotes.shim().map_err(system)?;
-        let mut watch = ShimMonitor::new(control, zygotes).map_err(system)?;
+        let filter = confine.and_then(|confine| confine.shim_filter);
+        let shim = zygotes.shim(filter).map_err(system)?;
+        let IdleShim {
+            control, zygote, ..
+        } = shim;
+        let mut watch = ShimMonitor::new(control, zygotes, filter).map_err(system)?;
         let kept = keep.map_or(Ok(()), |(bytes, fds)| watch.send(bytes, fds));
         let confined =
             kept.and_then(|()| confine.map_or(Ok(()), |it| watch.send(&it.bytes, &it.fds())));

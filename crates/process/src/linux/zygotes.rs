@@ -15,13 +15,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
+use super::filter::FilterOptions;
 use super::marker::{self, RuntimeId};
 use super::spawn::{FdAction, ProcessPlacement, StringList, spawn};
 use super::{guard, limit, socket, zygote};
 
 /// The maximum number of concurrent starts, so that the zygote's socket does not fill up.
 const STARTS: usize = 32;
-/// The maximum number of idle shims.
+/// The maximum number of idle shims with the same filter, and of those without one.
 pub(super) const RESERVE: usize = 4;
 
 /// The pool of shims.
@@ -48,6 +49,8 @@ pub(crate) struct RunningZygote {
 pub(crate) struct IdleShim {
     pub(super) control: OwnedFd,
     pub(super) zygote: Arc<RunningZygote>,
+    /// The filter that it has applied to itself for its first program. It cannot start programs with another one.
+    pub(super) filter: Option<FilterOptions>,
 }
 
 impl Zygotes {
@@ -72,22 +75,28 @@ impl Zygotes {
         Ok(zygotes)
     }
 
-    /// A shim, from the reserve if there is one.
-    pub(super) fn shim(&self) -> io::Result<IdleShim> {
+    /// A shim for programs that inherit this filter, from the reserve if there is one.
+    pub(super) fn shim(&self, filter: Option<FilterOptions>) -> io::Result<IdleShim> {
         let mut state = self.state.lock();
         // A shim of a killed zygote continues with its program, but is not reused.
-        while let Some(shim) = state.reserve.pop() {
-            if !shim.zygote.dead() {
+        state.reserve.retain(|shim| !shim.zygote.dead());
+        // A shim without a filter can still apply one.
+        for wanted in [filter, None] {
+            let mut reserve = state.reserve.iter();
+            if let Some(found) = reserve.rposition(|shim| shim.filter == wanted) {
+                let mut shim = state.reserve.remove(found);
+                shim.filter = filter;
                 return Ok(shim);
             }
         }
-        self.fork(&mut state)
+        let shim = self.fork(&mut state)?;
+        Ok(IdleShim { filter, ..shim })
     }
 
     /// Fills the reserve. Errors are ignored: the next start reports them.
     pub(crate) fn prepare(&self) {
         let mut state = self.state.lock();
-        if state.reserve.is_empty() {
+        if state.reserve.iter().all(|shim| shim.filter.is_some()) {
             let shim = self.fork(&mut state).ok();
             state.reserve.extend(shim);
         }
@@ -96,7 +105,9 @@ impl Zygotes {
     /// Takes back an idle shim.
     pub(super) fn give_back(&self, shim: IdleShim) {
         let mut state = self.state.lock();
-        if state.reserve.len() < RESERVE && !shim.zygote.dead() {
+        let reserve = state.reserve.iter();
+        let alike = reserve.filter(|it| it.filter == shim.filter).count();
+        if alike < RESERVE && !shim.zygote.dead() {
             state.reserve.push(shim);
         }
     }
@@ -107,13 +118,21 @@ impl Zygotes {
             && socket::send(&zygote.socket, &[0], &[theirs.as_fd()]).is_ok()
         {
             state.current = Some(Arc::clone(&zygote));
-            return Ok(IdleShim { control, zygote });
+            return Ok(IdleShim {
+                control,
+                zygote,
+                filter: None,
+            });
         }
         // There is none, or it was killed, which closed its end.
         let zygote = Arc::new(RunningZygote::start(&self.environment)?);
         socket::send(&zygote.socket, &[0], &[theirs.as_fd()])?;
         state.current = Some(Arc::clone(&zygote));
-        Ok(IdleShim { control, zygote })
+        Ok(IdleShim {
+            control,
+            zygote,
+            filter: None,
+        })
     }
 }
 

@@ -11,6 +11,7 @@ mod resources;
 mod run;
 mod sandbox;
 mod sandbox_races;
+mod sandbox_shims;
 mod sandbox_tools;
 mod settle;
 mod stops;

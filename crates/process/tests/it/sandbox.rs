@@ -62,8 +62,13 @@ impl Machine {
     }
 
     pub(crate) fn launcher(&self, settings: &SandboxSettings) -> Launcher {
+        self.confine(&launcher(), settings)
+    }
+
+    /// A launcher that shares the shims of another one.
+    pub(crate) fn confine(&self, launcher: &Launcher, settings: &SandboxSettings) -> Launcher {
         let resolution = resolve(settings, None, &self.places());
-        launcher().confined(resolution.confinement.expect("a sandbox"))
+        launcher.confined(resolution.confinement.expect("a sandbox"))
     }
 
     /// Runs a script in the project, in a sandbox, and gives its output and exit.
@@ -102,7 +107,7 @@ pub(crate) fn workspace() -> SandboxSettings {
     SandboxSettings::of_mode(SandboxMode::Workspace)
 }
 
-fn with_network(network: NetworkRule) -> SandboxSettings {
+pub(crate) fn with_network(network: NetworkRule) -> SandboxSettings {
     SandboxSettings {
         network,
         ..workspace()
