@@ -33,6 +33,7 @@ mod log;
 mod metrics;
 mod openapi;
 mod opencode;
+mod packed;
 mod page;
 mod places;
 mod proxy;

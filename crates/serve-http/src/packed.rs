@@ -1,0 +1,20 @@
+//! Files that the build script has compressed into the program.
+
+use miniz_oxide::inflate::decompress_to_vec;
+
+/// The page's files, one after the other.
+pub(crate) fn page() -> Vec<u8> {
+    inflate(include_bytes!(concat!(env!("OUT_DIR"), "/page.deflate")))
+}
+
+/// The name and the end of each file in [`page()`].
+pub(crate) const PAGE_TABLE: &[(&str, usize)] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
+
+/// `openapi.json` of the repository.
+pub(crate) fn openapi() -> Vec<u8> {
+    inflate(include_bytes!(concat!(env!("OUT_DIR"), "/openapi.deflate")))
+}
+
+fn inflate(packed: &[u8]) -> Vec<u8> {
+    decompress_to_vec(packed).expect("the build script has written it")
+}
