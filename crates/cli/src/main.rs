@@ -14,6 +14,7 @@ mod chat;
 mod complete;
 mod config_command;
 mod control;
+mod diagnostics;
 mod doctor;
 mod draw;
 mod drive;
@@ -89,7 +90,7 @@ fn failed(error: &anyhow::Error) -> ExitCode {
 
 fn run(args: Args) -> anyhow::Result<ExitCode> {
     print::choose(args.global.color);
-    start_tracing();
+    diagnostics::start();
     match args.command {
         CliCommand::Drive(drive) => on_runtime(drive::run(&args.global, drive)),
         CliCommand::Call(call) => on_runtime(call::run(&args.global, call)),
@@ -140,33 +141,4 @@ fn on_runtime(command: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow
     let result = runtime.block_on(command);
     runtime.shutdown_background();
     result
-}
-
-/// Enables diagnostics on stderr if `WINDLASS_LOG` is set. A bare level applies
-/// to this program; dependencies must be named.
-fn start_tracing() {
-    let asked = std::env::var("WINDLASS_LOG").unwrap_or_default();
-    let level = asked.trim();
-    if level.is_empty() {
-        return;
-    }
-    let is_level = level.parse::<tracing::Level>().is_ok();
-    let directives = if is_level {
-        format!("windlass={level}")
-    } else {
-        level.to_owned()
-    };
-    let filter = match tracing_subscriber::EnvFilter::try_new(directives) {
-        Ok(filter) => filter,
-        Err(error) => {
-            errln!("windlass: WINDLASS_LOG is not understood ({error}); such as `debug`");
-            return;
-        }
-    };
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(print::stderr_colour())
-        .with_writer(std::io::stderr)
-        .init();
-    tracing::debug!(version = env!("CARGO_PKG_VERSION"), "windlass starts");
 }

@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use miniz_oxide::inflate::decompress_to_vec;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
@@ -194,10 +195,25 @@ fn plain(value: &mut Value) {
     }
 }
 
-/// Answers with the description.
+/// `openapi.json` of the repository, compressed by the build script.
+fn committed() -> Value {
+    let packed = include_bytes!(concat!(env!("OUT_DIR"), "/openapi.deflate"));
+    let text = decompress_to_vec(packed).expect("the build script has written it");
+    serde_json::from_slice(&text).expect("a test compares it")
+}
+
+/// Answers with the description. With all features it is the repository's, so
+/// that the program does not contain the code that describes every type.
 pub(crate) async fn show() -> Response {
     static TEXT: OnceLock<String> = OnceLock::new();
-    let text = TEXT.get_or_init(|| openapi().to_string());
+    let text = TEXT.get_or_init(|| {
+        let description = if cfg!(feature = "opencode") {
+            committed()
+        } else {
+            openapi()
+        };
+        description.to_string()
+    });
     ([(CONTENT_TYPE, "application/json")], text.as_str()).into_response()
 }
 

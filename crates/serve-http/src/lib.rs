@@ -6,6 +6,7 @@
 //! The interface itself, and the sessions behind it, are in `windlass-control`.
 
 mod access;
+mod packed;
 mod page;
 mod rate;
 mod server;

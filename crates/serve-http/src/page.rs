@@ -1,11 +1,12 @@
 //! The page that `windlass serve` shows: what a person looks at while tools
 //! run.
 //!
-//! Its files lie in `page/` beside this crate's sources and are part of the
-//! binary. They hold no data and need no token; what they show they ask for
-//! under `/api/v1`, with the token that the printed link carries.
+//! Its files lie in `page/` beside this crate's sources. The binary contains them,
+//! compressed by the build script. They hold no data and need no token; what they
+//! show they ask for under `/api/v1`, with the token that the printed link carries.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::OnceLock;
 
 use axum::Router;
 use axum::extract::Path;
@@ -16,7 +17,10 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use bytes::Bytes;
 use windlass_control::ApiError;
+
+use crate::packed;
 
 /// Nothing but the page's own files and this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
@@ -38,12 +42,11 @@ pub fn page() -> Router {
 }
 
 fn answer(name: &str, headers: &HeaderMap) -> Response {
-    let Some((_, body)) = FILES.iter().find(|(file, _)| *file == name) else {
+    let Some(file) = files().iter().find(|file| file.name == name) else {
         return ApiError::not_found("the page has no such file").into_response();
     };
-    let tag = tag(body);
     let known = headers.get(IF_NONE_MATCH);
-    let is_known = known.is_some_and(|known| known.as_bytes() == tag.as_bytes());
+    let is_known = known.is_some_and(|known| known.as_bytes() == file.tag.as_bytes());
     let about: [(HeaderName, &str); 6] = [
         (CONTENT_TYPE, kind(name)),
         (CONTENT_SECURITY_POLICY, POLICY),
@@ -51,12 +54,12 @@ fn answer(name: &str, headers: &HeaderMap) -> Response {
         (REFERRER_POLICY, "no-referrer"),
         // Asked for again each time, and sent again when the binary is another.
         (CACHE_CONTROL, "no-cache"),
-        (ETAG, tag.as_str()),
+        (ETAG, file.tag.as_str()),
     ];
     if is_known {
         (StatusCode::NOT_MODIFIED, about).into_response()
     } else {
-        (about, *body).into_response()
+        (about, file.body.clone()).into_response()
     }
 }
 
@@ -76,80 +79,30 @@ fn kind(name: &str) -> &'static str {
     }
 }
 
-macro_rules! files {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_bytes!(concat!("../page/", $name)))),*]
-    };
+/// Every file of the page, with its name.
+fn files() -> &'static [PageFile] {
+    static FILES: OnceLock<Vec<PageFile>> = OnceLock::new();
+    FILES.get_or_init(|| {
+        let all = Bytes::from(packed::page());
+        let mut start = 0;
+        let mut files = Vec::with_capacity(packed::PAGE_TABLE.len());
+        for &(name, end) in packed::PAGE_TABLE {
+            let body = all.slice(start..end);
+            let tag = tag(&body);
+            files.push(PageFile { name, body, tag });
+            start = end;
+        }
+        files
+    })
 }
 
-/// Every file of the page.
-const FILES: &[(&str, &[u8])] = files![
-    "index.html",
-    "abort.js",
-    "address.js",
-    "ansi.js",
-    "api.js",
-    "ask.js",
-    "asks.js",
-    "base.css",
-    "calls.js",
-    "clipboard.js",
-    "clipped.js",
-    "colours.js",
-    "connect.js",
-    "connection.js",
-    "conversation.js",
-    "dark.css",
-    "dom.js",
-    "filters.js",
-    "find.js",
-    "fit.js",
-    "follow.js",
-    "form.js",
-    "format.js",
-    "gate.js",
-    "home.css",
-    "home.js",
-    "held.js",
-    "hosts.js",
-    "icon.svg",
-    "keyboard.js",
-    "keys.js",
-    "lanes.js",
-    "links.js",
-    "log.js",
-    "main.js",
-    "markdown.js",
-    "mouse.js",
-    "notify.js",
-    "output.js",
-    "part.js",
-    "past.js",
-    "picture.js",
-    "question.js",
-    "recent.js",
-    "recorded.js",
-    "rows.js",
-    "runs.js",
-    "screen.js",
-    "shortcuts.js",
-    "side.css",
-    "side.js",
-    "start.js",
-    "store.js",
-    "stream.js",
-    "takeover.js",
-    "terminal.css",
-    "terminal.js",
-    "theme.js",
-    "timeline.css",
-    "timeline.js",
-    "token.js",
-    "view.css",
-    "view.js",
-    "virtual.js",
-    "wall.js",
-];
+/// A file of the page.
+struct PageFile {
+    name: &'static str,
+    body: Bytes,
+    /// Differs between versions of the file.
+    tag: String,
+}
 
 #[cfg(test)]
 #[path = "page_tests.rs"]

@@ -129,6 +129,11 @@ fn build_with_zig(zig: &Zig, triple: &str) -> anyhow::Result<()> {
         .arg(format!("{triple}.{OLDEST_GLIBC}"))
         .env("CARGO_ZIGBUILD_ZIG_PATH", &zig.program)
         .env("RUSTFLAGS", remapped())
+        // No panic passes through C: its unwind tables would have no reader.
+        .env(
+            "CFLAGS",
+            "-fno-asynchronous-unwind-tables -fno-unwind-tables",
+        )
         .env("WINDLASS_PACKAGED", "1")
         .current_dir(workspace::root());
     println!("$ {}", workspace::shown(&command));
