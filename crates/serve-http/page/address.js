@@ -1,4 +1,4 @@
-// What is shown stands in the address, so that going back and reloading work.
+// The address contains the present view, so that Back and Reload work.
 
 import { changed, store } from "./store.js";
 

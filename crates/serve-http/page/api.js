@@ -22,7 +22,7 @@ async function ask(method, path, body, options = {}) {
   const response = await fetch(`/api/v1${path}`, sent);
   if (!response.ok) {
     const said = await response.json().catch(() => ({}));
-    throw new ApiError(response.status, said.error ?? `the server answered ${response.status}`);
+    throw new ApiError(response.status, said.error ?? `the server replied with status ${response.status}`);
   }
   return response;
 }

@@ -10,7 +10,7 @@ const AGAIN = 5_000;
 
 const section = document.getElementById("held");
 const list = el("ul", { class: "held-list" });
-section.append(el("h2", {}, "Held without a runtime"), list);
+section.append(el("h2", {}, "Kept without a runtime"), list);
 let due = 0;
 
 /** Asks what is held, and again in a while. */

@@ -41,7 +41,7 @@ export class Record {
       this.#byId.set(message.info.id, known);
       return Object.assign(known, message, { isEarly: false });
     });
-    // Calls are told before the record has the words that led to them.
+    // Calls arrive before the record has the message that led to them.
     const early = others.filter((message) => message.isEarly);
     const rest = others.filter((message) => !message.isEarly);
     this.messages = before ? [...recorded, ...rest, ...early] : [...rest, ...recorded, ...early];

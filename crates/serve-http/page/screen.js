@@ -1,4 +1,4 @@
-// A terminal's screen as it stands: the rows that changed are put in place.
+// A terminal's present screen: only rows that changed are replaced.
 
 const BLOCK = { shape: "block", blinks: false };
 

@@ -1,5 +1,5 @@
 // One event stream, read with `fetch` so that the token travels in a header.
-// It comes back by itself and reads on from where it was.
+// It reconnects automatically and continues from the last event.
 
 import { headers } from "./api.js";
 

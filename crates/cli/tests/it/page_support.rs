@@ -161,7 +161,7 @@ impl Browser {
         self.ask(json!({"command": "screenshot", "path": path}));
     }
 
-    /// What axe-core finds wrong with the page as it is.
+    /// The violations that axe-core finds on the present page.
     #[track_caller]
     pub(crate) fn is_accessible(&mut self, view: &str) {
         let found = self.ask(json!({"command": "axe"}));

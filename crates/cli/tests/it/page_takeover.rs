@@ -121,7 +121,7 @@ fn a_lock_that_was_taken_from_somebody_stays_when_its_end_is_heard_late() {
     browser.wait("#takeover:has-text('Hand back')");
     browser.type_text("mine now");
     browser.until_row("mine now");
-    // Whoever takes it from this page is heard of.
+    // The page shows that another client has taken it over.
     serve.post(&format!("{path}/lock"), json!({"anyway": true}));
     browser.wait("#takeover:has-text('Take it anyway')");
     browser.has_no_problems();
