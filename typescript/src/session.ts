@@ -67,7 +67,7 @@ export class Batch implements PromiseLike<BatchReply> {
   constructor(reply: Promise<BatchReply>, cancel: () => void) {
     this.#reply = reply;
     this.cancel = cancel;
-    // Whoever only cancels need not hear of it.
+    // A caller that only cancels does not need the result.
     reply.catch(() => undefined);
   }
 
@@ -397,7 +397,7 @@ export class Session implements AsyncDisposable, Disposable {
   async #askPermission(request: PermissionRequest): Promise<void> {
     let reply: Line;
     try {
-      // Whoever answers questions only is trusted with the rest.
+      // A driver that only answers questions is trusted with the rest.
       const answer = this.#options.onPermission === undefined ? "once" : await this.#options.onPermission(request);
       if (typeof answer === "object" && answer !== null) reply = { ...answer };
       else reply = { reply: answer === true ? "once" : answer === "once" || answer === "always" ? answer : "reject" };

@@ -42,7 +42,7 @@ export class Wire {
     this.#lost = lost;
     carrier.output.on("data", (data: Buffer) => this.#read(data));
     carrier.output.on("error", () => undefined);
-    // The end of the other side is told by reading.
+    // Reading detects the end of the other side.
     carrier.input.on("error", () => undefined);
     void carrier.ended.then(() => this.#end());
   }
@@ -108,7 +108,7 @@ export async function start(
   take: (line: Line) => void,
   lost: (error: ConnectionLost) => void,
 ): Promise<Wire> {
-  // A file: a pipe that nobody reads would hold the program up.
+  // A file, because an unread pipe would block the program.
   const folder = mkdtempSync(join(tmpdir(), "windlass-"));
   const errors = openSync(join(folder, "stderr"), "w+", 0o600);
   rmSync(folder, { recursive: true });

@@ -209,7 +209,7 @@ fn lines(seen: &Value) -> Vec<Line> {
 fn packages() -> anyhow::Result<PathBuf> {
     ensure!(
         Path::new(BROWSER).exists(),
-        "`{BROWSER}` is not there; install the Debian package `chromium`"
+        "`{BROWSER}` is not installed; install the Debian package `chromium`"
     );
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let cache = cache.filter(|cache| cache.is_absolute());
@@ -220,7 +220,7 @@ fn packages() -> anyhow::Result<PathBuf> {
     let driver = folder.join("bin/page-driver");
     ensure!(
         driver.exists(),
-        "`{}` is not there; `cargo xtask bench --only page` installs it",
+        "`{}` is missing; `cargo xtask bench --only page` installs it",
         driver.display()
     );
     Ok(folder)

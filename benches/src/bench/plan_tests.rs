@@ -20,7 +20,7 @@ fn only_may_be_said_twice_and_keeps_the_order() {
 }
 
 #[test]
-fn a_wrong_name_is_told_the_right_ones() {
+fn a_wrong_name_is_answered_with_the_right_ones() {
     assert_eq!(
         read("--only speed").unwrap_err(),
         "`speed` is no benchmark; there are many, handles, terminals, one-shot, sandbox, wake, apply, \

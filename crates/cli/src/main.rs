@@ -136,7 +136,7 @@ fn on_runtime(command: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow
         .worker_threads(workers)
         .enable_all()
         .build()
-        .context("the system refuses what every command needs; look at `ulimit -a`")?;
+        .context("the system refuses a resource that every command needs; check `ulimit -a`")?;
     let result = runtime.block_on(command);
     runtime.shutdown_background();
     result
@@ -159,7 +159,7 @@ fn start_tracing() {
     let filter = match tracing_subscriber::EnvFilter::try_new(directives) {
         Ok(filter) => filter,
         Err(error) => {
-            errln!("windlass: WINDLASS_LOG is not understood ({error}); such as `debug`");
+            errln!("windlass: WINDLASS_LOG is invalid ({error}); use a level such as `debug`");
             return;
         }
     };

@@ -118,12 +118,15 @@ async fn serve_tcp(router: Router, address: &str, stop: CancellationToken) -> an
 }
 
 async fn listen(address: &str) -> anyhow::Result<TcpListener> {
-    let address: SocketAddr = address
-        .parse()
-        .with_context(|| format!("`{address}` is no address; use 127.0.0.1:PORT or unix:PATH"))?;
+    let address: SocketAddr = address.parse().with_context(|| {
+        format!(
+            "`{address}` is not an address; use 127.0.0.1:PORT or \
+                                  unix:PATH"
+        )
+    })?;
     if !address.ip().is_loopback() {
         bail!(
-            "`{address}` is not this machine alone; use 127.0.0.1:{}",
+            "`{address}` can be reached from other machines; use 127.0.0.1:{}",
             address.port()
         );
     }
@@ -140,7 +143,10 @@ fn token() -> anyhow::Result<String> {
         && !token.is_empty()
     {
         if token.len() < FEWEST {
-            bail!("{TOKEN} must have at least {FEWEST} characters; leave it out and one is made");
+            bail!(
+                "{TOKEN} must have at least {FEWEST} characters; without it, a token is \
+                   generated"
+            );
         }
         return Ok(token);
     }
@@ -155,7 +161,10 @@ async fn bearer(State(token): State<Arc<str>>, mut request: Request, next: Next)
     let shown = shown.and_then(|value| value.strip_prefix("Bearer "));
     if !shown.is_some_and(|shown| same(shown.trim().as_bytes(), token.as_bytes())) {
         let wanted = [(header::WWW_AUTHENTICATE, "Bearer")];
-        let how = format!("send `Authorization: Bearer TOKEN`, as {TOKEN} or the start tells it");
+        let how = format!(
+            "send `Authorization: Bearer TOKEN`, with the token that is set in \
+                           {TOKEN} or was printed at start"
+        );
         return (StatusCode::UNAUTHORIZED, wanted, how).into_response();
     }
     request.extensions_mut().insert(ClientIdentity(token));

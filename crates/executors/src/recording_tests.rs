@@ -12,7 +12,7 @@ fn check(pieces: &[&[u8]]) -> (Value, Vec<String>) {
     for piece in pieces {
         recording.write(piece);
     }
-    // It is all there while the recording goes on.
+    // Everything is available while the recording continues.
     let cast = std::fs::read_to_string(&path).unwrap();
     let mut lines = cast
         .lines()

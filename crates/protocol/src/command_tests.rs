@@ -407,7 +407,7 @@ fn a_neutral_value_that_the_action_does_not_take_is_ignored() {
 }
 
 #[test]
-fn a_field_that_the_action_does_not_have_is_told() {
+fn a_field_that_the_action_does_not_have_is_reported() {
     let call = |rest: Value| {
         let mut call = json!({"id": "a"});
         for (name, value) in rest.as_object().unwrap() {

@@ -37,7 +37,10 @@ impl CallAnswer {
     pub(crate) fn skipped(tool: &RegisteredTool) -> Self {
         let name = &tool.definition.name;
         Self {
-            content: ReplyContent::Text(format!("skipped: `{name}` is set not to run")),
+            content: ReplyContent::Text(format!(
+                "skipped: the configuration sets `{name}` not to \
+                                                 run"
+            )),
             is_error: false,
             error: None,
             exit: None,

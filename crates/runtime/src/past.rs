@@ -215,7 +215,7 @@ impl Session {
                 let decision = Arc::new(DecisionRecord::new(Decider::Withdrawn, None));
                 inner.tell(SessionEvent::PermissionReplied { id, decision });
             }
-            // Its successor has been told how each kept handle stands by now.
+            // Its successor already knows the status of each kept handle.
             (LooseEnd::Notice(number), SessionEvent::Noticed(notice))
                 if notice.kind == NoticeKind::Kept =>
             {

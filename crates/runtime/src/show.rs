@@ -28,8 +28,8 @@ pub(crate) fn show(
     session.recheck_kept(handle);
     let mut told = handle.told.lock();
     let status = handle.tell(|_| session.withdraw_notices(handle));
-    // What a stopped handle said is told once as news; after that, and for
-    // as long as it is there, it is told whole.
+    // The output of a stopped handle is shown once as new; after that, and for
+    // as long as it is available, it is shown whole.
     let in_part = in_part(handle, view);
     let view = if *told { View::All } else { view };
     if let Some(stored) = handle.stored()

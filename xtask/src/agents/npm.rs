@@ -64,7 +64,7 @@ pub(super) fn folder() -> anyhow::Result<PathBuf> {
 
 fn install(folder: &Path, package: &str) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make `{}`", folder.display()))?;
+        .with_context(|| format!("cannot create `{}`", folder.display()))?;
     std::fs::write(folder.join("package.json"), r#"{"private": true}"#)?;
     let install = ["install", "--no-audit", "--no-fund", "--loglevel=error"];
     npm(folder, &[&install[..], &[package]].concat())?;
@@ -75,7 +75,7 @@ fn install(folder: &Path, package: &str) -> anyhow::Result<()> {
 fn unpack(folder: &Path, package: &str, script: &str) -> anyhow::Result<PathBuf> {
     let unpacked = folder.join("node_modules");
     std::fs::create_dir_all(&unpacked)
-        .with_context(|| format!("cannot make `{}`", unpacked.display()))?;
+        .with_context(|| format!("cannot create `{}`", unpacked.display()))?;
     let packed = npm(folder, &["pack", "--silent", package])?;
     let archive = packed.lines().last().unwrap_or_default();
     let status = Command::new("tar")

@@ -70,17 +70,17 @@ impl Drive {
             following: Following::default(),
             line: 0,
         };
-        let answering = drive.answering();
+        let runner = drive.runner();
         tokio::spawn(async move {
             while let Some((batch, cancel)) = queue.recv().await {
-                answering.answer(batch, cancel).await;
+                runner.run(batch, cancel).await;
             }
         });
         drive
     }
 
-    fn answering(&self) -> Answering {
-        Answering {
+    fn runner(&self) -> BatchRunner {
+        BatchRunner {
             session: self.session.clone(),
             output: self.output.clone(),
             cancels: Arc::clone(&self.cancels),
@@ -206,8 +206,8 @@ impl Drive {
         }
         self.progress.queue();
         if concurrent {
-            let answering = self.answering();
-            tokio::spawn(async move { answering.answer(batch, cancel).await });
+            let runner = self.runner();
+            tokio::spawn(async move { runner.run(batch, cancel).await });
         } else {
             // The receiver lives as long as `self`.
             let _ = self.batches.send((batch, cancel));
@@ -266,15 +266,15 @@ impl Drive {
 }
 
 /// The state that is needed to answer a batch.
-struct Answering {
+struct BatchRunner {
     session: Session,
     output: LineOutput,
     cancels: Arc<Mutex<HashMap<String, CancellationToken>>>,
     progress: BatchProgress,
 }
 
-impl Answering {
-    async fn answer(&self, batch: Batch, cancel: CancellationToken) {
+impl BatchRunner {
+    async fn run(&self, batch: Batch, cancel: CancellationToken) {
         let id = batch.id.clone();
         self.progress.begin(&batch);
         let reply = self.session.run(batch, RunOptions::until(&cancel)).await;

@@ -61,7 +61,7 @@ fn a_name_that_is_not_answered_yet_is_refused() {
     ));
     assert_eq!(
         drive.next(),
-        json!({"error": "batch `b` is not answered yet; give this one another name"})
+        json!({"error": "batch `b` is still running; give this one another name"})
     );
     project.write("go", "");
     assert_eq!(drive.next()["replies"][0]["content"], json!("first\n"));
@@ -112,10 +112,7 @@ fn a_cancelled_batch_ends_its_one_shots_and_keeps_its_handles() {
     );
     assert_eq!(view["state"], json!("running"));
     drive.send(&json!({"cancel": "b"}));
-    assert_eq!(
-        drive.next(),
-        json!({"error": "no batch `b` is being answered"})
-    );
+    assert_eq!(drive.next(), json!({"error": "no batch `b` is running"}));
 }
 
 #[test]

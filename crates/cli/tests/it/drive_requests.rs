@@ -33,7 +33,7 @@ fn error(drive: &mut Drive, request: Value) -> String {
 }
 
 #[test]
-fn a_session_and_its_tools_are_told() {
+fn a_session_and_its_tools_are_reported() {
     let project = Project::new();
     let mut drive = project.drive();
     let session = value(&mut drive, json!({"op": "session"}));
@@ -124,7 +124,7 @@ fn output_is_read_by_offset_and_the_assistant_reads_it_all_the_same() {
 }
 
 #[test]
-fn events_are_told_from_where_the_driver_wants_them() {
+fn events_are_reported_from_where_the_driver_wants_them() {
     let project = Project::new();
     let mut drive = project.drive();
     drive.content("shell", json!({"command": "true"}));

@@ -93,7 +93,7 @@ impl Serve {
         self.child.wait().unwrap();
     }
 
-    /// Waits until it has ended by itself; gives its exit code.
+    /// Waits for its exit and returns its exit code.
     pub(crate) fn wait(mut self) -> Option<i32> {
         let mut status = None;
         eventually("the server has ended", || {

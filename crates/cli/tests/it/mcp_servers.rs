@@ -103,7 +103,7 @@ fn a_server_can_be_offered_whole_or_in_part() {
 }
 
 #[test]
-fn a_server_that_does_not_come_up_is_told_and_the_others_work() {
+fn a_server_that_does_not_come_up_is_reported_and_the_others_work() {
     needs!("python3");
     let project = project(
         "",
@@ -244,7 +244,7 @@ fn the_death_of_a_server_is_a_notice_and_the_next_call_starts_it_again() {
         let reply = drive.next();
         assert_eq!(reply["replies"][0]["content"], "x", "{reply}");
         notices += &reply["notices"].to_string();
-        notices.contains("was started again")
+        notices.contains("was restarted")
     });
 }
 

@@ -127,7 +127,7 @@ impl Mcp {
             .send(&json!({"jsonrpc": "2.0", "method": method}));
     }
 
-    /// Calls a tool whose result nobody looks at.
+    /// Calls a tool and ignores its result.
     pub(crate) fn notify_call(&mut self, tool: &str) {
         self.last += 1;
         let params = json!({"name": tool, "arguments": {}});

@@ -143,7 +143,7 @@ fn handles_wait_for_a_broker_that_is_away_for_longer_than_their_lease() {
     drive.run([noting("it")]);
     broker.kill();
     eventually("a fetch says that the host is not reached", || {
-        fetch(&mut drive, "it").contains("has not been reached")
+        fetch(&mut drive, "it").contains("has been unreachable")
     });
     std::thread::sleep(Duration::from_secs(8));
     broker.restart();

@@ -89,7 +89,7 @@ impl Broker {
         }
     }
 
-    /// A connection that speaks NATS by hand.
+    /// A connection with a minimal NATS client.
     pub(crate) fn speak(&self) -> Speaker {
         let mut stream = TcpStream::connect(self.address()).unwrap();
         stream

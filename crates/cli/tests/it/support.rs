@@ -55,7 +55,7 @@ impl Project {
         done
     }
 
-    /// As somebody else's, which the user has not said a word about.
+    /// As a foreign project, about which the user has not decided.
     pub(crate) fn untrusted() -> Self {
         Self {
             is_trusted: false,
@@ -315,7 +315,7 @@ impl Drive {
         self.child.id()
     }
 
-    /// Sends a line as it is.
+    /// Sends a line unchanged.
     #[track_caller]
     pub(crate) fn send_text(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().expect("the input is not closed yet");
@@ -340,7 +340,7 @@ impl Drive {
         }
     }
 
-    /// The next line as it is.
+    /// The next line, unchanged.
     #[track_caller]
     pub(crate) fn next_text(&mut self) -> String {
         let lines = self.lines.as_ref().expect("the output is not closed yet");

@@ -1,4 +1,4 @@
-//! Secrets: known from the terminal, asked of the person, told to nobody.
+//! Secrets: detected on the terminal, asked of the person, never recorded.
 
 use std::fmt::Write as _;
 

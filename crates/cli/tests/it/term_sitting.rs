@@ -125,7 +125,7 @@ impl Sitting {
         shown
     }
 
-    /// Calls an action on the program; gives the reply as it is.
+    /// Calls an action on the program; returns the unchanged reply.
     #[track_caller]
     pub(crate) fn act(&mut self, action: &str, arguments: Value) -> Value {
         let reply = self.reply(action, arguments);

@@ -345,7 +345,7 @@ async fn a_project_below_tmp_is_there() {
     machine.denies("echo evil > .git/hooks/x").await;
 }
 
-/// Programs have their own `/tmp`, so there is no project to protect: that is told, not taken for a race.
+/// Programs have their own `/tmp`, so there is no project to protect: this is reported, and not mistaken for a race.
 async fn tmp_itself_is_refused_by_name() {
     let machine = Machine {
         root: PathBuf::from("/tmp"),

@@ -156,7 +156,7 @@ fn a_permission_is_answered_with_one_of_three_words() {
 }
 
 #[test]
-fn a_program_is_told_what_it_is_run_for() {
+fn a_program_receives_the_reason_for_its_run() {
     for (action, word) in [
         (Action::Run, r#""run""#),
         (Action::FormatArguments, r#""format_arguments""#),

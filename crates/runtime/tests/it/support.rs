@@ -57,7 +57,7 @@ pub(crate) const INQUIRER: Cast = Cast {
 };
 
 impl Stage {
-    /// Nobody but the tools.
+    /// Tools only, without a person.
     pub(crate) fn new() -> Self {
         Self::with(NOBODY, |_| {})
     }

@@ -61,7 +61,7 @@ impl Web {
         web
     }
 
-    /// Connects anew.
+    /// Reconnects.
     pub(crate) async fn begin_again(&mut self) {
         self.headers.retain(|(name, _)| *name != "mcp-session-id");
         let params = json!({
