@@ -39,7 +39,7 @@ export async function post(path, body = {}, options) {
 
 export const remove = (path, options) => ask("DELETE", path, undefined, options);
 
-/** Where a handle is. */
+/** The path of a handle. */
 export function handlePath(session, handle) {
   return `/sessions/${encodeURIComponent(session)}/handles/${encodeURIComponent(handle)}`;
 }

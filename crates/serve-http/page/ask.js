@@ -7,7 +7,7 @@ import { announce, el, setText } from "./dom.js";
 import { Stream } from "./stream.js";
 import { store } from "./store.js";
 
-/** The models, as the server knows them; asked for once. */
+/** The models that the server knows; fetched once. */
 let models = null;
 
 function loadModels() {
@@ -111,7 +111,7 @@ export function askBox({ session = null, isLive = true, hear = () => {}, said = 
 
   return {
     node,
-    /** A session that belongs to another program cannot go on here. */
+    /** A session of another program cannot be continued here. */
     update(messages = []) {
       if (!session) return;
       const owner = store.sessions.get(session)?.info.front_end;

@@ -62,7 +62,7 @@ function goOn(event) {
   all[Math.max(0, Math.min(to, all.length - 1))]?.focus();
 }
 
-/** Puts the focus on the first that is asked. */
+/** Focuses the first request. */
 export function focusAsk() {
   if (!store.asks.size) return;
   document.body.classList.add("menu-open");
@@ -136,7 +136,7 @@ function makePermission(ask) {
   return item;
 }
 
-/** Whether patterns allow nothing but the commands that are shown. */
+/** Whether patterns allow only the shown commands. */
 function coversExactly(patterns, lines) {
   const shown = lines.join("\n");
   return patterns.length > 0 && patterns.every((pattern) => !/[*?]/.test(pattern) && shown.includes(pattern));

@@ -1,4 +1,4 @@
-// How an agent is connected to Windlass: the first thing to do, and later one
+// The steps that connect an agent to Windlass: shown first, and later one
 // to look up.
 
 import { el } from "./dom.js";

@@ -7,7 +7,7 @@ import { el } from "./dom.js";
 export function schemaForm(schema) {
   const required = new Set(schema.required ?? []);
   const entries = Object.entries(schema.properties ?? {});
-  // What must be given comes first.
+  // Required parameters come first.
   entries.sort(([one], [other]) => Number(required.has(other)) - Number(required.has(one)));
   const fields = entries.map(([name, property]) => ({ name, ...makeField(name, property, required.has(name)) }));
   const main = fields.filter(({ name }) => required.has(name));

@@ -1,6 +1,6 @@
 // The mouse as the bytes that a terminal sends for it, to programs that ask.
 
-/** What a program hears of, by what it has asked for. */
+/** The reported mouse events, by the requested mode. */
 const HEARD = {
   presses: new Set(["press"]),
   clicks: new Set(["press", "release", "wheel"]),

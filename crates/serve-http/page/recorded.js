@@ -11,7 +11,7 @@ export class Record {
   /** Messages in order, `{ info, parts }`; parts hold only beginnings where `brief`. */
   messages = [];
   isWhole = false;
-  /** The newest messages have come. */
+  /** Whether the newest messages are loaded. */
   isLoaded = false;
   #byId = new Map();
   #session;
@@ -48,7 +48,7 @@ export class Record {
     this.#listener();
   }
 
-  /** Everything, from the newest on backwards, while it is wanted. */
+  /** Loads everything backwards from the newest, while it is needed. */
   async loadAll() {
     await this.load();
     while (!this.isWhole && this.#stop) await this.load(true);

@@ -39,7 +39,7 @@ export class Screen {
     return (this.lines[row] ?? []).map((run) => run.text).join("");
   }
 
-  /** The last row with something on it. */
+  /** The last row that is not empty. */
   lastText() {
     for (let row = this.lines.length - 1; row >= 0; row--) {
       const text = this.text(row).trim();

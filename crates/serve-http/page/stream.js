@@ -89,7 +89,7 @@ export class Stream {
   }
 }
 
-/** Takes text in and gives the events that are whole. */
+/** Parses text and returns the complete events. */
 export class Parser {
   #rest = "";
   #event = { name: "message", id: null, data: "" };

@@ -211,7 +211,7 @@ export function openTimeline({ session, isLive }) {
   };
 }
 
-/** A picture that leaves the page takes its looks along. */
+/** An exported picture contains its styles. */
 async function looks() {
   const style = document.createElementNS("http://www.w3.org/2000/svg", "style");
   const names = ["--running", "--waiting", "--stopped", "--failed", "--pending", "--line", "--text", "--faint", "--ground", "--accent", "--batch"];
