@@ -31,6 +31,14 @@ fn run_stages(times: &mut Vec<StageTime>) -> anyhow::Result<()> {
         let lint = ["clippy", "--workspace", "--all-targets"];
         workspace::cargo(lint.into_iter().chain(["--", "-D", "warnings"]))
     })?;
+    stage("doc", &|| {
+        let strict = ["--config", "build.rustdocflags=['-D','warnings']"];
+        workspace::cargo(
+            strict
+                .into_iter()
+                .chain(["doc", "--workspace", "--no-deps"]),
+        )
+    })?;
     stage("tidy", &tidy::check)?;
     stage("test", &|| test::run(&[]))?;
     stage("conformance", &conformance::run)?;
