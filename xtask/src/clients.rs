@@ -79,7 +79,7 @@ pub(crate) fn cache() -> anyhow::Result<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
     let cache = cache.filter(|cache| cache.is_absolute()).or(home);
-    cache.context("neither XDG_CACHE_HOME nor HOME says where a cache may be")
+    cache.context("there is no folder for a cache; set XDG_CACHE_HOME or HOME")
 }
 
 fn link(original: &Path, link: &Path) -> anyhow::Result<()> {

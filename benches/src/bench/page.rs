@@ -215,7 +215,7 @@ fn packages() -> anyhow::Result<PathBuf> {
     let cache = cache.filter(|cache| cache.is_absolute());
     let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
     let cache = cache.or(home);
-    let cache = cache.context("neither XDG_CACHE_HOME nor HOME says where a cache may be")?;
+    let cache = cache.context("there is no folder for a cache; set XDG_CACHE_HOME or HOME")?;
     let folder = cache.join("windlass-mcp-clients");
     let driver = folder.join("bin/page-driver");
     ensure!(

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// Records these pieces; gives the header and the texts of the events.
+/// Records these pieces; returns the header and the texts of the events.
 fn check(pieces: &[&[u8]]) -> (Value, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("below/it.cast");

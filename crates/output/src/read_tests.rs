@@ -17,7 +17,7 @@ fn plain() -> Output {
     output(256 << 10, None)
 }
 
-/// What each read gives when it follows each push.
+/// The result of a read after each push.
 fn reads(chunks: &[&[u8]]) -> Vec<String> {
     let output = plain();
     let mut cursor = Cursor::default();

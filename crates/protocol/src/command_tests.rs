@@ -52,7 +52,7 @@ fn terminal() -> ToolShape {
     }
 }
 
-/// Reads a call of `shape` and gives the request, or what is wrong.
+/// Reads a call of `shape` and returns the request, or what is wrong.
 fn check(shape: &ToolShape, arguments: &Value) -> String {
     let arguments = arguments.as_object().unwrap().clone();
     match parse(shape, arguments) {

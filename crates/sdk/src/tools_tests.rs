@@ -27,7 +27,7 @@ impl Write for Printed {
     }
 }
 
-/// Runs the program as Windlass does; gives its answer and its exit code.
+/// Runs the program as Windlass does; returns its answer and its exit code.
 fn run(tools: Tools, context: &Value, tool: &Value) -> (Value, ExitCode) {
     let printed = Printed::default();
     let args = [context.to_string(), tool.to_string()];

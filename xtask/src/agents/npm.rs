@@ -84,7 +84,7 @@ fn unpack(folder: &Path, package: &str, script: &str) -> anyhow::Result<PathBuf>
         .arg("-C")
         .arg(&unpacked)
         .status()
-        .context("there is no tar to unpack it with")?;
+        .context("`tar` is not installed")?;
     ensure!(status.success(), "`{archive}` cannot be unpacked");
     let script = unpacked.join("package").join(script);
     let program = folder.join("program");
@@ -102,7 +102,7 @@ fn npm(folder: &Path, arguments: &[&str]) -> anyhow::Result<String> {
         .args(arguments)
         .current_dir(folder)
         .output()
-        .context("there is no npm to install it with")?;
+        .context("`npm` is not installed")?;
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(
         output.status.success(),

@@ -129,7 +129,7 @@ fn a_batch_that_waits_its_turn_can_be_cancelled() {
         &json!([call("shell", json!({"command": "touch ran"}))]),
     ));
     drive.send(&json!({"cancel": "two"}));
-    // The answer to a line that is wrong tells that the one before was taken.
+    // The error for an invalid line shows that the line before was read.
     drive.send_text("?");
     assert!(drive.next()["error"].is_string());
     project.write("go", "");

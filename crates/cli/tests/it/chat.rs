@@ -78,7 +78,7 @@ async fn handles_live_between_messages_and_the_conversation_is_taken_up_again() 
         .until(|rows| rows.contains("Detached from `web`") && is_idle(rows))
         .await;
 
-    // Leaving tells what it ends.
+    // Leaving lists the handles that it ends.
     sitting.press("\x04");
     let rows = sitting
         .until(|rows| rows.contains("still running: web (shell)"))

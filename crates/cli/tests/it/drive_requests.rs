@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::processes::signal;
 use crate::support::{Drive, Project, spawn};
 
-/// Sends a request; gives its reply, and the events that came before it.
+/// Sends a request; returns its reply, and the events that came before it.
 fn ask(drive: &mut Drive, request: Value) -> (Value, Vec<Value>) {
     let mut line = request;
     line["request"] = json!("r");

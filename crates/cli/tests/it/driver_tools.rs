@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Drive, Project, call};
 
-/// Offers a tool; gives the reply.
+/// Offers a tool; returns the reply.
 fn add(drive: &mut Drive, mut tool: Value) -> Value {
     tool["request"] = json!("add");
     tool["op"] = json!("add_tool");

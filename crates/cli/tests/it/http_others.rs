@@ -17,7 +17,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, Stream};
 use crate::http_support::Serve;
 use crate::support::{DEADLINE, Project};
 
-/// Asks over TLS, trusting this certificate alone; gives all that is answered.
+/// Asks over TLS, trusting this certificate alone; returns all that is answered.
 pub(crate) fn ask(serve: &Serve, trusted: CertificateDer<'static>) -> io::Result<String> {
     let mut roots = RootCertStore::empty();
     roots.add(trusted).unwrap();

@@ -213,7 +213,7 @@ fn a_picture_is_an_attachment_of_its_call() {
     let picture = || vec!["image/png"];
     assert_eq!(kinds[0], ("picture", picture()));
     assert_eq!(kinds[1], ("fix_echo", vec![]));
-    // The await tells the end again, should the spawn have told it already.
+    // The await reports the end again, even if the spawn has reported it.
     assert!(kinds[2..].contains(&("await", picture())), "{kinds:?}");
     let file = &attached[0].1[0];
     assert_eq!(file, &live);

@@ -8,7 +8,7 @@ use windlass_testing::needs;
 use crate::building::build_package;
 use crate::support::{Project, files_below};
 
-/// Writes a tool; gives what was said.
+/// Writes a tool; returns what was said.
 #[track_caller]
 fn new(project: &Project, name: &str, lang: &str) -> String {
     let run = project.run(&["tools", "new", name, "--lang", lang], "");
@@ -33,7 +33,7 @@ fn check(project: &Project, name: &str) {
         .drive()
         .content(name, json!({"name": "\"world\" 'n all"}));
     assert_eq!(quiet, json!("Hello, \"world\" 'n all!"));
-    // An answer that the config gives ahead is one too.
+    // A preset answer in the config is an answer too.
     project.write(
         ".windlass/config.toml",
         &format!("[conversation.tools.{name}]\nquestions.loud = {{ answer = true }}\n"),

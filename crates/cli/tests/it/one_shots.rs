@@ -8,7 +8,7 @@ use crate::processes::Victim;
 use crate::support::{Project, call};
 use windlass_testing::needs;
 
-/// Runs a shell command once; gives its reply.
+/// Runs a shell command once; returns its reply.
 #[track_caller]
 fn shell(arguments: Value) -> Value {
     let project = Project::new();

@@ -12,7 +12,7 @@ fn cat(id: &str, terminal: bool) -> Value {
     json!({"action": "spawn", "id": id, "command": "cat", "terminal": terminal})
 }
 
-/// A server with one handle of `cat`; gives the path of its session.
+/// A server with one handle of `cat`; returns the path of its session.
 fn serve_cat(project: &Project, terminal: bool) -> (Serve, String) {
     let serve = Serve::start(project);
     let session = serve.session(json!({"trusted": true}));

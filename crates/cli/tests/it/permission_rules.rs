@@ -28,7 +28,7 @@ fn explain(project: &Project, arguments: Value) -> (Value, Option<i32>) {
     )
 }
 
-/// Sends a call that is asked about and replies to that; gives the request
+/// Sends a call that is asked about and replies to that; returns the request
 /// and the call's own reply.
 fn asked(drive: &mut Drive, arguments: Value, reply: &str) -> (Value, Value) {
     drive.send(&json!([call("shell", arguments)]));

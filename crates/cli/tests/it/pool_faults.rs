@@ -30,7 +30,7 @@ fn ran(project: &Project) -> BTreeMap<String, String> {
     all
 }
 
-/// Fetches a handle; gives the reply as text.
+/// Fetches a handle; returns the reply as text.
 fn fetch(drive: &mut Drive, id: &str) -> String {
     drive
         .one("shell", json!({"action": "fetch", "id": id}))

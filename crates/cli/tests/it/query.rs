@@ -37,7 +37,7 @@ fn shell(command: &str) -> Turn {
     Turn::calls([("shell", json!({"command": command}))])
 }
 
-/// What the model was told in reply to its calls.
+/// What the model received in reply to its calls.
 pub(crate) fn replies(asked: &Asked) -> Vec<String> {
     let seen = asked.server.seen();
     let messages = seen.last().unwrap().body["messages"].as_array().unwrap();

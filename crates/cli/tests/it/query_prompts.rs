@@ -26,7 +26,7 @@ async fn bored() -> Sitting {
     sitting
 }
 
-/// What the model was told last.
+/// What the model received last.
 fn told(asked: &Asked) -> String {
     let seen = asked.server.seen();
     seen.last().unwrap().body["messages"].to_string()

@@ -144,7 +144,7 @@ fn a_reply_names_the_limit() {
         error.contains("it exceeded the limit file_size = 1MiB"),
         "{error}"
     );
-    // A shell tells the end of its command by a code of its own.
+    // A shell reports the end of its command with its own exit code.
     let error = drive.error(
         "shell",
         line("dd if=/dev/zero of=big bs=64k count=100 2>/dev/null"),

@@ -124,7 +124,7 @@ async fn only_with_token(request: Request, next: Next) -> Response {
     }
 }
 
-/// Serves on a free port until the token is cancelled; gives the address.
+/// Serves on a free port until the token is cancelled; returns the address.
 async fn serve(fixture: Fixture, until: CancellationToken) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -66,7 +66,7 @@ impl Machine {
         launcher().confined(resolution.confinement.expect("a sandbox"))
     }
 
-    /// Runs a script in the project, in a sandbox, and gives its output and exit.
+    /// Runs a script in the project, in a sandbox, and returns its output and exit.
     async fn run_with(&self, settings: &SandboxSettings, script: &str) -> (String, Exit) {
         run(&self.launcher(settings), script, &self.root, &self.home).await
     }
@@ -75,7 +75,7 @@ impl Machine {
         self.run_with(&workspace(), script).await
     }
 
-    /// Asserts that a script succeeds, and gives its output.
+    /// Asserts that a script succeeds, and returns its output.
     #[track_caller]
     fn allows(&self, script: &str) -> impl Future<Output = String> {
         let caller = std::panic::Location::caller();

@@ -314,7 +314,7 @@ fn mentions(op: Op, id: &str) -> bool {
     }
 }
 
-/// Lets a handle act between batches; gives its id if that stopped it.
+/// Lets a handle act between batches; returns its id if that stopped it.
 fn act(stage: &Stage, model: &mut Model, act: Act) -> Option<&'static str> {
     let (Act::Writes(id) | Act::Ends(id) | Act::Fails(id)) = act else {
         return None;

@@ -34,7 +34,7 @@ async fn asking(cast: Cast, change: impl FnOnce(&mut Setup)) -> Stage {
     stage
 }
 
-/// Answers with `apply`; gives the reply.
+/// Answers with `apply`; returns the reply.
 async fn apply(stage: &Stage, secret: &str) -> String {
     let arguments = json!({"action": "apply", "id": "a", "input": secret});
     stage.run([("tool", arguments)]).await
