@@ -1,6 +1,6 @@
 # One line each; anything longer is Rust in `xtask`.
 
-# What must hold before a merge.
+# The checks before a merge.
 check:
     cargo xtask ci
 
@@ -8,13 +8,13 @@ check:
 test *arguments:
     cargo xtask test {{arguments}}
 
-# Mend what can be mended by machine.
+# Applies automatic fixes.
 fix:
     cargo clippy --workspace --all-targets --fix --allow-dirty --allow-staged && cargo fmt --all && cargo xtask schemas
 
-# The documentation of every crate.
+# The documentation of every crate; a warning is an error.
 doc:
-    cargo doc --workspace --no-deps
+    cargo --config "build.rustdocflags=['-D','warnings']" doc --workspace --no-deps
 
 # The benchmarks.
 bench *arguments:

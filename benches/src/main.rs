@@ -16,7 +16,7 @@ fn main() -> std::process::ExitCode {
     return bench::run();
     #[cfg(not(target_os = "linux"))]
     {
-        eprintln!("there is nothing to measure here: trees are held together on Linux only");
+        eprintln!("the benchmarks need Linux: process trees are held together only there");
         std::process::ExitCode::FAILURE
     }
 }

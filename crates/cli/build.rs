@@ -2,7 +2,7 @@
 //! where the SDK beside it is.
 //!
 //! Sources that come from a registry have no Git; the package itself says its
-//! commit then. Where nobody says it, the commit is `unknown`. A program that
+//! commit then. Without it, the commit is `unknown`. A program that
 //! is built for others (`WINDLASS_PACKAGED`) learns no folder of this machine.
 
 #![expect(
@@ -49,7 +49,7 @@ fn checked_out() -> Option<String> {
         return None;
     }
     let hash = git(&["rev-parse", "HEAD"]).filter(|hash| is_hash(hash))?;
-    // A build for trying is not made anew at every commit.
+    // A debug build is not repeated at every commit.
     if env::var("OPT_LEVEL").is_ok_and(|level| level != "0") {
         for name in ["HEAD", "logs/HEAD"] {
             if let Some(path) = git(&["rev-parse", "--git-path", name]) {

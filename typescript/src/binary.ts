@@ -18,7 +18,7 @@ export function findBinary(): string {
   }
   for (const folder of (process.env["PATH"] ?? "").split(delimiter)) {
     const program = join(folder, "windlass");
-    // The command of this very package would start itself.
+    // The command of this package would start itself.
     if (folder && !folder.includes("node_modules") && isProgram(program)) return program;
   }
   throw new BinaryNotFound(

@@ -2,7 +2,7 @@
 
 import type { BatchReply, CallReply, Notice, ToolOffer } from "./types.js";
 
-/** A provider's dialect. `openai` is for Chat Completions and all who copy them, `json-schema` the canonical form. */
+/** A provider's dialect. `openai` is Chat Completions and compatible APIs, `json-schema` the canonical form. */
 export type Dialect = "anthropic" | "openai" | "openai-responses" | "mcp" | "ollama" | "llama-cpp" | "json-schema";
 
 const DIALECTS: Dialect[] = ["anthropic", "openai", "openai-responses", "mcp", "ollama", "llama-cpp", "json-schema"];
@@ -18,7 +18,7 @@ export function dialectOfParameters(dialect: Dialect): string {
 /** A JSON Schema of an object. */
 export type ObjectSchema = { type: "object"; [keyword: string]: unknown };
 
-/** A tool as the provider of each dialect takes it. */
+/** A tool in the format of each dialect. */
 export interface DialectTools {
   anthropic: { name: string; description: string; input_schema: ObjectSchema };
   openai: { type: "function"; function: { name: string; description: string; parameters: ObjectSchema } };
@@ -29,7 +29,7 @@ export interface DialectTools {
   "json-schema": { name: string; description: string; parameters: ObjectSchema };
 }
 
-/** A tool as the provider takes it. */
+/** A tool in the provider's format. */
 export function offered<D extends Dialect>(tool: ToolOffer, dialect: D): DialectTools[D];
 export function offered(tool: ToolOffer, dialect: Dialect): unknown {
   const { name, description } = tool;
@@ -50,10 +50,10 @@ export function offered(tool: ToolOffer, dialect: Dialect): unknown {
   }
 }
 
-/** A call: `{id, name, arguments}`, or as Anthropic or OpenAI give it. */
+/** A call: `{id, name, arguments}`, or in the format of Anthropic or OpenAI. */
 export type Call = object;
 
-/** A call as any of the providers gives it, as a batch takes it. */
+/** Converts a call from any provider's format to an entry of a batch. */
 export function readCall(given: Call, place: number): { id: string; tool: string; arguments: object } {
   let call = given as Record<string, unknown>;
   // A call of a Responses item is answered by its `call_id`.
@@ -70,24 +70,24 @@ export function readCall(given: Call, place: number): { id: string; tool: string
   return { id: String(id), tool, arguments: input };
 }
 
-/** A reply as the one string that a model reads. */
+/** A reply as one string for the model. */
 export function replyText(reply: CallReply): string {
   return typeof reply.content === "string" ? reply.content : JSON.stringify(reply.content);
 }
 
-/** Notices as a model reads them. */
+/** Notices as text for the model. */
 export function noticeText(notices: Notice[]): string {
   return notices.map((notice) => `[notice] ${notice.text}`).join("\n");
 }
 
-/** A result as the provider of each dialect takes it back. */
+/** A result in the format of each dialect. */
 export interface DialectResults {
   anthropic: { type: "tool_result"; tool_use_id: string; content: string; is_error?: true };
   "openai-responses": { type: "function_call_output"; call_id: string; output: string };
   openai: { role: "tool"; tool_call_id: string; content: string };
 }
 
-/** The replies as the provider takes them back. Notices stand at the end of the last one. */
+/** The replies in the provider's format. Notices are at the end of the last one. */
 export function results<D extends keyof DialectResults>(reply: BatchReply, dialect: D): DialectResults[D][];
 export function results(reply: BatchReply, dialect: keyof DialectResults): unknown[] {
   const texts = reply.replies.map(replyText);

@@ -17,15 +17,15 @@ export class ConnectionLost extends WindlassError {}
 /** The runtime refused a request. The message says what would work. */
 export class RequestRefused extends WindlassError {}
 
-/** A call was refused, or its tool failed. The message is what a model would read. */
+/** A call was refused, or its tool failed. The message is the text that a model would get. */
 export class ToolFailed extends WindlassError {}
 
-/** Thrown by `onQuestion`: the question is not answered, and its tool ends with these words. */
+/** Thrown by `onQuestion`: the question is declined, and its tool ends with this message. */
 export class Decline extends WindlassError {}
 
-/** Thrown by a tool that is written in this program: how it failed. */
+/** Thrown by a tool of this program, to report its failure. */
 export class ToolError extends WindlassError {
-  /** Trying again may help. */
+  /** A retry may succeed. */
   readonly transient: boolean;
   /** The causes, outermost first. */
   readonly trace: string[];

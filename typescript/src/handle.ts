@@ -1,26 +1,26 @@
-// A handle: a tool that lasts.
+// A handle: a running instance of a tool.
 
 import { ConnectionLost } from "./errors.js";
 import type { Session } from "./session.js";
 import type { DriverScreen, HandleState, HandleView, OutputPiece } from "./types.js";
 
-/** What a terminal shows. */
+/** The screen of a terminal. */
 export interface Screen {
-  /** Grows with every change. */
+  /** Increases with every change. */
   generation: number;
   /** The text of every row. */
   rows: string[];
   /** The rows as one text, without empty rows at the end. */
   text: string;
-  /** Row and column of the cursor, from 1 on. */
+  /** Row and column of the cursor, counted from 1. */
   cursor: [number, number];
-  /** How many columns there are. */
+  /** The number of columns. */
   columns: number;
-  /** The program has the whole screen to itself. */
+  /** Whether the program uses the whole screen, as an editor does. */
   fullScreen: boolean;
   /** The window's title. */
   title?: string;
-  /** The handle has stopped: the screen does not change any more. */
+  /** Whether the handle has stopped, so that the screen no longer changes. */
   ended: boolean;
 }
 
@@ -40,14 +40,14 @@ function updated(before: Screen | undefined, update: DriverScreen): Screen {
   };
 }
 
-/** A tool that was spawned. With `using` or `await using` it is ended when the block is left. */
+/** A spawned tool. With `using` or `await using`, the tool ends when the block is left. */
 export class Handle implements AsyncDisposable, Disposable {
   readonly #session: Session;
   /** Its tool. */
   readonly tool: string;
   /** Its id. */
   readonly id: string;
-  /** How it stood when it was last told. */
+  /** Its last known view. */
   view: HandleView;
 
   /** @internal */
@@ -58,17 +58,17 @@ export class Handle implements AsyncDisposable, Disposable {
     this.view = view ?? { id, state: "running" };
   }
 
-  /** Its state, as it was last told. */
+  /** Its last known state. */
   get state(): HandleState {
     return this.view.state;
   }
 
-  /** Its output or its error message, once it has been told that it stopped. */
+  /** Its output or its error message, once it is known to have stopped. */
   get result(): string | undefined {
     return this.view.result;
   }
 
-  /** Reads what is new, as the model would. */
+  /** Reads the new output, as the model would. */
   async fetch(view?: "new" | "screen" | "all"): Promise<HandleView> {
     return this.#act("fetch", view === undefined ? {} : { view });
   }
@@ -78,20 +78,20 @@ export class Handle implements AsyncDisposable, Disposable {
     return this.#act("apply", { ...(input === undefined ? {} : { input }), ...options });
   }
 
-  /** Ends it and everything that it started. The view's `ended` is how many processes that were. */
+  /** Ends it and everything that it started. The view's `ended` is the number of ended processes. */
   async abort(): Promise<HandleView> {
     return this.#act("abort", {});
   }
 
-  /** Waits until it has stopped; after `timeout` seconds the view says how it stands. */
+  /** Waits until it has stopped; after `timeout` seconds it returns the view at that time. */
   async wait(timeout?: number): Promise<HandleView> {
     await this.#session.wait({ all: [this], ...(timeout === undefined ? {} : { timeout }) });
     return this.view;
   }
 
   /**
-   * The lines of its output from the beginning, as they come, without control sequences. What the model reads of the
-   * handle is not affected.
+   * The lines of its output from the beginning, as they arrive, without control sequences. The model's own reads of the
+   * handle are not affected.
    */
   async *lines(): AsyncGenerator<string, void, undefined> {
     let rest = "";
@@ -103,17 +103,17 @@ export class Handle implements AsyncDisposable, Disposable {
     if (rest) yield rest;
   }
 
-  /** Its output from the beginning, as it comes, with everything that the program wrote. */
+  /** Its output from the beginning, as it arrives, with every byte that the program wrote. */
   async *output(): AsyncGenerator<string, void, undefined> {
     for await (const piece of this.#pieces(false)) yield piece.text;
   }
 
-  /** What its terminal shows now. */
+  /** The present screen of its terminal. */
   async screen(): Promise<Screen> {
     return updated(undefined, (await this.#session.request({ op: "screen", handle: this.id })) as DriverScreen);
   }
 
-  /** What its terminal shows, now and at every change until it has stopped. A slow reader misses pictures in between. */
+  /** The screen of its terminal, now and after every change until it has stopped. A slow reader skips intermediate screens. */
   async *screens(): AsyncGenerator<Screen, void, undefined> {
     let screen: Screen | undefined;
     while (!screen?.ended) {

@@ -1,4 +1,4 @@
-// Tools that last, for programs that write agent loops. Start at `Runtime`.
+// Long-running tools for agent loops. Start at `Runtime`.
 
 export { findBinary } from "./binary.js";
 export { noticeText, replyText, type Call, type Dialect, type DialectResults, type DialectTools, type ObjectSchema } from "./dialects.js";

@@ -1,16 +1,16 @@
-// The runtime: where sessions come from.
+// The runtime, which opens sessions.
 
 import { findBinary } from "./binary.js";
 import { Session, type OpenWire, type SessionOptions } from "./session.js";
 import { connect, start } from "./wire.js";
 
-/** Where the tools are. */
+/** The location of the tools. */
 export interface RuntimeOptions {
   /** The address of `windlass serve`. */
   url?: string;
-  /** Its token; that of `WINDLASS_TOKEN` unless given. */
+  /** Its token; default: `WINDLASS_TOKEN`. */
   token?: string;
-  /** The program to start, in the place of the one that is found. */
+  /** The program to start; default: the one that is found. */
   binary?: string;
   /** The folder that tools run in. */
   cwd?: string;

@@ -7,7 +7,7 @@ import { addition, Context, runTool, type ToolDefinition } from "./tools.js";
 import type { Ask, AwaitReply, BatchReply, DriveEventMissed, DriverRequest, DriverSession, HandleInfo, HandleView, Notice, ToolOffer, PermissionRequest, StreamedEvent, TurnEndHandle, TurnEndReport } from "./types.js";
 import type { Line, Wire } from "./wire.js";
 
-/** An event of a session, or how many were missed. */
+/** An event of a session, or the number of missed events. */
 export type SessionEvent = StreamedEvent | (DriveEventMissed & { type: "missed" });
 
 /** The reply to a permission request. */
@@ -18,15 +18,15 @@ export type PermissionAnswer =
   | "reject"
   | { reply: "once" | "always" | "reject"; message?: string; arguments?: object };
 
-/** What a session asks, and who answers. */
+/** The callbacks for requests of a session. */
 export interface SessionOptions {
-  /** May this run? Without any callback this program is trusted and nothing is asked. */
+  /** Decides whether a call may run. Without any callback this program is trusted and no requests are sent. */
   onPermission?: (request: PermissionRequest) => PermissionAnswer | Promise<PermissionAnswer>;
-  /** A tool asks. `undefined`, or a thrown `Decline`, declines. */
+  /** Answers a question of a tool. `undefined`, or a thrown `Decline`, declines. */
   onQuestion?: (ask: Ask) => unknown;
-  /** What becomes of these handles at the turn's end? Those that are not named are ended. */
+  /** Decides about handles at the end of a turn. Handles without a decision are ended. */
   onInquiry?: (handles: TurnEndHandle[]) => Record<string, "wait" | "abort"> | Promise<Record<string, "wait" | "abort">>;
-  /** Hears the notices of every reply. */
+  /** Receives the notices of every reply. */
   onNotice?: (notice: Notice) => unknown;
 }
 
@@ -53,21 +53,21 @@ export interface WaitOptions {
   all?: (Handle | string)[];
   /** Until all of these hold: `id` and one of `pattern`, `idle_secs`, `port` and `waiting`. */
   until?: { id: Handle | string; pattern?: string; new?: boolean; idle_secs?: number; port?: number; waiting?: boolean }[];
-  /** The most seconds to wait. */
+  /** The maximum time to wait, in seconds. */
   timeout?: number;
 }
 
-/** Calls that are under way. Await it for their reply. */
+/** Running calls. Await it for their reply. */
 export class Batch implements PromiseLike<BatchReply> {
   readonly #reply: Promise<BatchReply>;
-  /** Ends the calls that are not answered: one-shots among them are ended, handles stay. The reply still comes. */
+  /** Cancels the unanswered calls: one-shots are ended, handles stay. The reply still arrives. */
   readonly cancel: () => void;
 
   /** @internal */
   constructor(reply: Promise<BatchReply>, cancel: () => void) {
     this.#reply = reply;
     this.cancel = cancel;
-    // Whoever only cancels need not hear of it.
+    // A caller that only cancels does not need the result.
     reply.catch(() => undefined);
   }
 
@@ -131,7 +131,7 @@ export class Session implements AsyncDisposable, Disposable {
     return this.#loss === undefined && this.#wire.isOpen;
   }
 
-  /** The tools that a model is to be offered, as its provider takes them. */
+  /** The tools to offer to a model, in its provider's format. */
   async tools<D extends Dialect>(dialect: D): Promise<DialectTools[D][]> {
     const tools = await this.request({ op: "tools", dialect: dialectOfParameters(dialect) });
     return (tools as ToolOffer[]).map((tool) => offered(tool, dialect));
@@ -146,8 +146,8 @@ export class Session implements AsyncDisposable, Disposable {
   }
 
   /**
-   * Runs the calls of one model reply and answers them together, in their order. A call is `{id, name, arguments}`, or as
-   * Anthropic or OpenAI give it. Aborting the signal ends the calls: one-shots among them are ended, handles stay.
+   * Runs the calls of one model reply; returns their replies together, in call order. A call is `{id, name, arguments}`, or in the format
+   * of Anthropic or OpenAI. Aborting the signal ends the calls: one-shots among them are ended, handles stay.
    */
   async run(calls: Iterable<Call>, options: { signal?: AbortSignal } = {}): Promise<BatchReply> {
     options.signal?.throwIfAborted();
@@ -160,7 +160,7 @@ export class Session implements AsyncDisposable, Disposable {
     }
   }
 
-  /** Begins to run calls; their reply is awaited later, and they can be cancelled. */
+  /** Starts to run calls. Await the result for their reply; they can be cancelled. */
   begin(calls: Iterable<Call>): Batch {
     const batch = String(++this.#number);
     const read = [...calls].map((call, place) => readCall(call, place + 1));
@@ -173,19 +173,19 @@ export class Session implements AsyncDisposable, Disposable {
     });
   }
 
-  /** The replies as the provider takes them back, with the notices at the end of the last one. */
+  /** The replies in the provider's format, with the notices at the end of the last one. */
   results<D extends keyof DialectResults>(reply: BatchReply, dialect: D): DialectResults[D][] {
     return results(reply, dialect);
   }
 
-  /** Runs one call and gives its content. Throws `ToolFailed` when it is refused or fails. */
+  /** Runs one call and returns its content. Throws `ToolFailed` when it is refused or fails. */
   async call(tool: string, input: object = {}, options: { signal?: AbortSignal } = {}): Promise<unknown> {
     const reply = (await this.run([{ id: "1", name: tool, arguments: input }], options)).replies[0]!;
     if (reply.is_error) throw new ToolFailed(replyText(reply));
     return reply.content;
   }
 
-  /** Starts a tool that lasts, under an id of its own. */
+  /** Spawns a tool under this id. */
   async spawn(tool: string, input: { id: string; [argument: string]: unknown }): Promise<Handle> {
     const content = await this.call(tool, { action: "spawn", ...input });
     return new Handle(this, tool, input.id, content as HandleView);
@@ -196,7 +196,7 @@ export class Session implements AsyncDisposable, Disposable {
     return new Handle(this, tool, id);
   }
 
-  /** Every handle that can be read, and every one-shot that runs. */
+  /** Every readable handle, and every running one-shot. */
   async handles(): Promise<HandleInfo[]> {
     return (await this.request({ op: "handles" })) as HandleInfo[];
   }
@@ -217,7 +217,7 @@ export class Session implements AsyncDisposable, Disposable {
     return reply;
   }
 
-  /** Ends the turn: each handle that still runs is treated by its tool's policy. */
+  /** Ends the turn: the policy of its tool decides about each handle that still runs. */
   async endTurn(): Promise<TurnEndReport> {
     return new Promise((resolve, reject) => {
       this.#send({ turn_end: true });
@@ -226,15 +226,15 @@ export class Session implements AsyncDisposable, Disposable {
   }
 
   /**
-   * Everything that happens in the session, in order, from now on or after the event of that number. An event of type
-   * `missed` says that some are gone, for a reader that is far too slow.
+   * The events of the session, in order, from now on or after the event with that number. An event of type
+   * `missed` reports lost events, for a reader that is too slow.
    */
   async *events(options: { after?: number } = {}): AsyncGenerator<SessionEvent, void, undefined> {
     const last = ((await this.request({ op: "session" })) as DriverSession).last_event;
     const reader: Reader = { seen: options.after ?? last, hasMissed: false, queue: [], wake: undefined };
     this.#readers.add(reader);
     try {
-      // One stream serves all readers, so it begins again where the one that is furthest behind stands.
+      // One stream serves all readers, so it restarts at the position of the slowest reader.
       const after = Math.min(...[...this.#readers].map((reader) => reader.seen));
       await this.request({ op: "follow", after });
       for (;;) {
@@ -259,7 +259,7 @@ export class Session implements AsyncDisposable, Disposable {
   }
 
   async #close(): Promise<void> {
-    // Calls that wait would hold up the end.
+    // Waiting calls would delay the end.
     for (const batch of this.#batches.keys()) this.#sendIfOpen({ cancel: batch });
     for (const context of this.#runs.values()) context.abort();
     await this.#wire.close();
@@ -277,7 +277,7 @@ export class Session implements AsyncDisposable, Disposable {
     this.close().catch(() => undefined);
   }
 
-  /** Sends a request of the protocol, and gives the value of its reply. */
+  /** Sends a request of the protocol; returns the value of its reply. */
   async request(request: DriverRequest): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const id = `r${++this.#number}`;
@@ -303,7 +303,7 @@ export class Session implements AsyncDisposable, Disposable {
     if (this.isOpen) this.#wire.send(line);
   }
 
-  /** Takes a line of the runtime. */
+  /** Handles a line of the runtime. */
   #take(line: Line): void {
     if (typeof line["event"] === "string") return this.#hear(line["event"], line);
     if (line["replies"] !== undefined) {
@@ -318,7 +318,7 @@ export class Session implements AsyncDisposable, Disposable {
     } else if (line["turn_end"] !== undefined) {
       this.#turns.shift()?.resolve(line["turn_end"] as TurnEndReport);
     }
-    // What is left is an error: a cancel or an answer that came too late.
+    // The rest are errors: a cancel or an answer that came too late.
   }
 
   #hear(kind: string, line: Line): void {
@@ -357,7 +357,7 @@ export class Session implements AsyncDisposable, Disposable {
 
   #tell(reader: Reader, line: Line): void {
     const number = line["number"] as number;
-    // Others may follow too: events before and ahead of this reader are not its own.
+    // All readers share one stream, so events that are not the next one of this reader are ignored.
     const isNext = number === reader.seen + 1 || (reader.hasMissed && number > reader.seen);
     if (line["event"] === "missed") {
       reader.hasMissed = true;
@@ -387,7 +387,7 @@ export class Session implements AsyncDisposable, Disposable {
     this.#sayWhenRunning(run, context);
   }
 
-  /** Says that a tool runs on, once it has done what it does at once. */
+  /** Reports that a tool has settled and continues to run. */
   #sayWhenRunning(run: string, context: Context): void {
     setImmediate(() => {
       if (this.#runs.has(run) && !context.waits) this.#sendIfOpen({ run, report: "running" });
@@ -397,7 +397,7 @@ export class Session implements AsyncDisposable, Disposable {
   async #askPermission(request: PermissionRequest): Promise<void> {
     let reply: Line;
     try {
-      // Whoever answers questions only is trusted with the rest.
+      // A driver that only answers questions is trusted with the rest.
       const answer = this.#options.onPermission === undefined ? "once" : await this.#options.onPermission(request);
       if (typeof answer === "object" && answer !== null) reply = { ...answer };
       else reply = { reply: answer === true ? "once" : answer === "once" || answer === "always" ? answer : "reject" };
@@ -437,7 +437,7 @@ export class Session implements AsyncDisposable, Disposable {
     this.#sendIfOpen({ inquire: ask, decisions });
   }
 
-  /** Nothing more comes. */
+  /** The wire has ended. */
   #fail(error: ConnectionLost): void {
     this.#loss ??= error;
     for (const waiting of [...this.#batches.values(), ...this.#requests.values(), ...this.#turns]) waiting.reject(this.#loss);

@@ -1,4 +1,4 @@
-// Tools that are written in this program.
+// Tools of this program.
 
 import { ToolError } from "./errors.js";
 import type { Session } from "./session.js";
@@ -19,21 +19,21 @@ export interface StandardSchema<T> {
 
 /** A function as a tool. */
 export interface ToolDefinition<T = Record<string, unknown>> {
-  /** Its name, as the model calls it. */
+  /** Its name for the model. */
   name: string;
-  /** A line for the model; what follows an empty line is given only on `describe_tools`. */
+  /** A line for the model; text after an empty line is returned only by `describe_tools`. */
   description?: string;
-  /** Its arguments. Default: it takes none. */
+  /** Its arguments. Default: none. */
   parameters?: Schema<T>;
-  /** It can be spawned, and then lasts as a handle. */
+  /** Whether it can be spawned as a handle. */
   background?: boolean;
-  /** Nobody is asked before it runs. */
+  /** Whether it runs without permission. */
   unattended?: boolean;
-  /** How long a one-shot may take, in seconds. */
+  /** The time limit of a one-shot, in seconds. */
   timeout?: number;
-  /** What becomes of its handles at the turn's end. */
+  /** The policy for its handles at the end of a turn. */
   onTurnEnd?: "inquire" | "await" | "abort";
-  /** Runs a call. Text is the result as it is, anything else as JSON. */
+  /** Runs a call. A text is the result, anything else is converted to JSON. */
   run: (input: T, context: Context) => unknown;
 }
 
@@ -43,17 +43,17 @@ export interface AskOptions {
   options?: string[];
   /** The answer is true or false. */
   boolean?: boolean;
-  /** The answer where nobody can be asked. */
+  /** The answer if no one can be asked. */
   default?: unknown;
   /** Shown beside the question. */
   content?: string;
-  /** The answer is not to be seen. */
+  /** Whether the answer is a secret. */
   secret?: boolean;
   /** Names the question; by default its number. */
   id?: string;
 }
 
-/** What a tool may do while it runs. */
+/** The context of a running tool. */
 export class Context {
   readonly #send: (line: Line) => void;
   readonly #run: string;
@@ -65,7 +65,7 @@ export class Context {
   readonly handle: string | undefined;
   /** The session that the tool was called in. */
   readonly session: Session;
-  /** Aborted when the call is to end. */
+  /** Aborted when the call must end. */
   readonly signal = this.#abort.signal;
 
   /** @internal */
@@ -76,12 +76,12 @@ export class Context {
     this.handle = handle;
   }
 
-  /** Writes a line, which whoever reads the handle sees. */
+  /** Writes a line to the output of the handle. */
   print(text: string): void {
     this.#send({ run: this.#run, report: "output", text });
   }
 
-  /** Asks a question and waits for the answer, of the person or of the model. */
+  /** Asks the person or the model a question, and waits for the answer. */
   async ask(text: string, options: AskOptions & { boolean: true }): Promise<boolean>;
   async ask(text: string, options?: AskOptions): Promise<string>;
   async ask(text: string, options: AskOptions = {}): Promise<unknown> {
@@ -158,7 +158,7 @@ async function jsonSchema(schema: Schema<never>): Promise<unknown> {
   return rest;
 }
 
-/** Arguments as the schema has them: with its defaults and its types. */
+/** Validates arguments with the schema, which adds defaults and converts types. */
 async function validated(schema: Schema<never> | undefined, input: unknown): Promise<unknown> {
   const standard = (schema as StandardSchema<never> | undefined)?.["~standard"];
   if (standard === undefined) return input;
@@ -168,7 +168,7 @@ async function validated(schema: Schema<never> | undefined, input: unknown): Pro
   throw new ToolError(`the arguments do not fit: ${faults.join("; ")}`);
 }
 
-/** Runs a call; gives the report on its end. */
+/** Runs a call; returns the report on its end. */
 export async function runTool(tool: ToolDefinition<never>, context: Context, input: unknown): Promise<Line> {
   const aborted = new Promise<never>((_, reject) => {
     const stop = () => reject(new ToolError("aborted"));

@@ -10,17 +10,17 @@ import type { Readable, Writable } from "node:stream";
 
 import { ConnectionLost, RequestRefused } from "./errors.js";
 
-/** A line, either way. */
+/** A line in either direction. */
 export type Line = Record<string, unknown>;
 
-/** How long a runtime has to end when its input has ended, in milliseconds. */
+/** The time limit for the exit of a runtime after the end of its input, in milliseconds. */
 const GRACE = 20_000;
 
-/** What is at the other end of a wire. */
+/** The other end of a wire. */
 interface Carrier {
   readonly input: Writable;
   readonly output: Readable;
-  /** The end of what it wrote to its standard error. */
+  /** The last part of its standard error. */
   complaint(): string;
   /** Resolves when it has ended. */
   readonly ended: Promise<void>;
@@ -28,7 +28,7 @@ interface Carrier {
   kill(): void;
 }
 
-/** Lines out, lines in. */
+/** Sends and receives lines. */
 export class Wire {
   readonly #carrier: Carrier;
   readonly #take: (line: Line) => void;
@@ -42,7 +42,7 @@ export class Wire {
     this.#lost = lost;
     carrier.output.on("data", (data: Buffer) => this.#read(data));
     carrier.output.on("error", () => undefined);
-    // The end of the other side is told by reading.
+    // Reading detects the end of the other side.
     carrier.input.on("error", () => undefined);
     void carrier.ended.then(() => this.#end());
   }
@@ -51,7 +51,7 @@ export class Wire {
     return this.#open;
   }
 
-  /** Sends a line, now or as soon as the other side takes it. */
+  /** Sends a line, now or as soon as the other side reads. */
   send(line: Line): void {
     if (!this.#open) throw new ConnectionLost("the session has ended");
     this.#carrier.input.write(JSON.stringify(line) + "\n");
@@ -94,7 +94,7 @@ export class Wire {
   }
 }
 
-/** How a program is started. */
+/** Options for starting a program. */
 export interface Program {
   binary: string;
   arguments: string[];
@@ -102,13 +102,13 @@ export interface Program {
   env?: Record<string, string | undefined> | undefined;
 }
 
-/** Starts a program that takes and gives lines. */
+/** Starts a program that reads and writes lines. */
 export async function start(
   program: Program,
   take: (line: Line) => void,
   lost: (error: ConnectionLost) => void,
 ): Promise<Wire> {
-  // A file: a pipe that nobody reads would hold the program up.
+  // A file, because an unread pipe would block the program.
   const folder = mkdtempSync(join(tmpdir(), "windlass-"));
   const errors = openSync(join(folder, "stderr"), "w+", 0o600);
   rmSync(folder, { recursive: true });
@@ -182,7 +182,7 @@ export async function connect(
         try {
           why = (JSON.parse(body) as { error: string }).error;
         } catch {
-          // It says so in other words.
+          // The body is not JSON, and is the reason itself.
         }
         reject(new RequestRefused(`${address} answered ${response.statusCode}: ${why}`));
       });

@@ -46,7 +46,7 @@ pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
         let known: Vec<_> = ALL.iter().map(|adapter| adapter.name).collect();
         ensure!(
             known.contains(&name.as_str()),
-            "`{name}` is no adapter; there are {}",
+            "`{name}` is not an adapter; the adapters are {}",
             known.join(", ")
         );
     }
@@ -58,7 +58,7 @@ pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
         "{} adapters passed, {} failed, {} skipped",
         tests.passed, tests.failed, tests.skipped
     );
-    ensure!(tests.failed == 0, "not every adapter works");
+    ensure!(tests.failed == 0, "some adapters failed");
     Ok(())
 }
 
@@ -278,6 +278,6 @@ impl Model {
         self.child.wait()?;
         line.trim()
             .parse()
-            .context("the model does not say what it has done")
+            .context("the scripted model does not report its turns")
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
     }
     ensure!(
         rows.iter().all(|row| row.well),
-        "not every agent could use Windlass"
+        "some agents could not use Windlass"
     );
     Ok(())
 }
@@ -113,7 +113,10 @@ fn chosen(names: &[String]) -> anyhow::Result<Vec<&'static Agent>> {
         let mut agents = agent::ALL.iter();
         agents.find(|agent| agent.name == name).with_context(|| {
             let known: Vec<_> = agent::ALL.iter().map(|agent| agent.name).collect();
-            format!("`{name}` is no agent; there are {}", known.join(", "))
+            format!(
+                "`{name}` is not an agent; the agents are {}",
+                known.join(", ")
+            )
         })
     };
     names.iter().map(find).collect()

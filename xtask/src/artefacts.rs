@@ -163,7 +163,7 @@ fn empty(folder: &Path) -> anyhow::Result<()> {
         std::fs::remove_dir_all(folder)
             .with_context(|| format!("cannot remove `{}`", folder.display()))?;
     }
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))
 }
 
 fn name_of(file: &Path) -> String {

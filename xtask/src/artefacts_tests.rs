@@ -35,7 +35,7 @@ fn a_check_builds_nothing() {
 }
 
 #[test]
-fn a_wrong_argument_is_told_with_the_right_ones() {
+fn a_wrong_argument_is_reported_with_the_right_ones() {
     for wrong in [
         "--profile fast",
         "--profile",

@@ -59,7 +59,7 @@ fn need(arguments: &[String]) -> Need {
 fn provide() -> anyhow::Result<()> {
     ensure!(
         Path::new(BROWSER).exists(),
-        "`{BROWSER}` is not there; install the Debian package `chromium`"
+        "`{BROWSER}` is not installed; install the Debian package `chromium`"
     );
     clients::provide().context("the driver of the browser cannot be installed")?;
     Ok(())

@@ -32,6 +32,14 @@ fn run_stages(times: &mut Vec<StageTime>) -> anyhow::Result<()> {
         workspace::cargo(lint.into_iter().chain(["--", "-D", "warnings"]))
     })?;
     stage("features", &check_features)?;
+    stage("doc", &|| {
+        let strict = ["--config", "build.rustdocflags=['-D','warnings']"];
+        workspace::cargo(
+            strict
+                .into_iter()
+                .chain(["doc", "--workspace", "--no-deps"]),
+        )
+    })?;
     stage("tidy", &tidy::check)?;
     stage("test", &|| test::run(&[]))?;
     stage("conformance", &conformance::run)?;

@@ -35,7 +35,7 @@ pub(crate) fn provide() -> anyhow::Result<PathBuf> {
         return Ok(programs);
     }
     std::fs::create_dir_all(&programs)
-        .with_context(|| format!("cannot make `{}`", programs.display()))?;
+        .with_context(|| format!("cannot create `{}`", programs.display()))?;
     let manifest = folder.join("package.json");
     // Keep an existing list.
     if !manifest.exists() {
@@ -79,7 +79,7 @@ pub(crate) fn cache() -> anyhow::Result<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
     let cache = cache.filter(|cache| cache.is_absolute()).or(home);
-    cache.context("neither XDG_CACHE_HOME nor HOME says where a cache may be")
+    cache.context("there is no folder for a cache; set XDG_CACHE_HOME or HOME")
 }
 
 fn link(original: &Path, link: &Path) -> anyhow::Result<()> {
@@ -89,7 +89,7 @@ fn link(original: &Path, link: &Path) -> anyhow::Result<()> {
         original.display()
     );
     let _ = std::fs::remove_file(link);
-    symlink(original, link).with_context(|| format!("cannot make `{}`", link.display()))
+    symlink(original, link).with_context(|| format!("cannot create `{}`", link.display()))
 }
 
 pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {

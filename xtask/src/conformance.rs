@@ -37,7 +37,7 @@ const NOT_OURS: &[(&str, &str)] = &[
 /// Runs the suite; fails if a check failed.
 pub(crate) fn run() -> anyhow::Result<()> {
     if Command::new("npm").arg("--version").output().is_err() {
-        println!("skipping the MCP conformance suite: there is no npm to install it with");
+        println!("skipping the MCP conformance suite: `npm` is not installed");
         return Ok(());
     }
     let node = clients::provide()?.join("mcp-node");

@@ -92,7 +92,10 @@ fn chosen(names: &[String]) -> anyhow::Result<Vec<&'static Framework>> {
         let found = frameworks.find(|framework| framework.name == name);
         found.with_context(|| {
             let known: Vec<_> = ALL.iter().map(|framework| framework.name).collect();
-            format!("`{name}` is no framework; there are {}", known.join(", "))
+            format!(
+                "`{name}` is not a framework; the frameworks are {}",
+                known.join(", ")
+            )
         })
     };
     names.iter().map(find).collect()

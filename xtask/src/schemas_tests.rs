@@ -392,7 +392,7 @@ fn what_tools_print_is_judged_rightly() {
 }
 
 #[test]
-fn what_programs_are_told_is_judged_rightly() {
+fn the_schemas_for_programs_accept_what_they_should() {
     accepts(
         "context",
         &[

@@ -18,7 +18,7 @@ const BROWSER: &str = "/usr/bin/chromium";
 pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
     ensure!(
         Path::new(BROWSER).exists(),
-        "`{BROWSER}` is not there; `cargo xtask test` installs it"
+        "`{BROWSER}` is not installed; `cargo xtask test` installs it"
     );
     let programs = clients::provide()?;
     let packages = clients::folder()?;

@@ -210,18 +210,18 @@ fn lines(seen: &Value) -> Vec<Line> {
 fn packages() -> anyhow::Result<PathBuf> {
     ensure!(
         Path::new(BROWSER).exists(),
-        "`{BROWSER}` is not there; install the Debian package `chromium`"
+        "`{BROWSER}` is not installed; install the Debian package `chromium`"
     );
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let cache = cache.filter(|cache| cache.is_absolute());
     let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
     let cache = cache.or(home);
-    let cache = cache.context("neither XDG_CACHE_HOME nor HOME says where a cache may be")?;
+    let cache = cache.context("there is no folder for a cache; set XDG_CACHE_HOME or HOME")?;
     let folder = cache.join("windlass-mcp-clients");
     let driver = folder.join("bin/page-driver");
     ensure!(
         driver.exists(),
-        "`{}` is not there; `cargo xtask bench --only page` installs it",
+        "`{}` is missing; `cargo xtask bench --only page` installs it",
         driver.display()
     );
     Ok(folder)

@@ -117,7 +117,7 @@ impl Plan {
                 "--quick" => pace = Pace::Quick,
                 "--only" => only.push(named(arguments.next().as_deref())?),
                 other => {
-                    bail!("`{other}` is not understood; use --quick or --only NAME");
+                    bail!("unknown option `{other}`; use --quick or --only NAME");
                 }
             }
         }
@@ -136,12 +136,12 @@ impl Plan {
 fn named(name: Option<&str>) -> anyhow::Result<Benchmark> {
     let known = Benchmark::ALL.map(Benchmark::name).join(", ");
     let Some(name) = name else {
-        bail!("`--only` needs a name; there are {known}");
+        bail!("`--only` needs a name; the names are {known}");
     };
     Benchmark::ALL
         .into_iter()
         .find(|benchmark| benchmark.name() == name)
-        .with_context(|| format!("`{name}` is no benchmark; there are {known}"))
+        .with_context(|| format!("`{name}` is not a benchmark; the benchmarks are {known}"))
 }
 
 #[cfg(test)]

@@ -20,10 +20,11 @@ fn only_may_be_said_twice_and_keeps_the_order() {
 }
 
 #[test]
-fn a_wrong_name_is_told_the_right_ones() {
+fn a_wrong_name_is_answered_with_the_right_ones() {
     assert_eq!(
         read("--only speed").unwrap_err(),
-        "`speed` is no benchmark; there are many, handles, terminals, one-shot, sandbox, wake, apply, \
+        "`speed` is not a benchmark; the benchmarks are many, handles, terminals, one-shot, \
+         sandbox, wake, apply, \
          fetch, argument, record, mcp, assistant, keystroke, load, startup, flood, \
          digest, terminal-flood, page, hosts"
     );

@@ -36,10 +36,9 @@ use crate::provider::OpenError;
 use crate::turn::Assistant;
 
 /// The addition to an agent's system prompt.
-const OF_AN_AGENT: &str = "\n\n## You are an agent\n\nAnother assistant has given you the task that \
-    follows. It sees your last message and nothing else, so put into it everything that was asked \
-    for.";
-const HOW_TO_ASK: &str = " What only that assistant can tell you, ask it with `ask`.";
+const OF_AN_AGENT: &str = "\n\n## You are an agent\n\nAnother assistant gave you the task below. \
+                           It sees only your last message, so include everything it asked for.";
+const HOW_TO_ASK: &str = " If you need information that only that assistant has, call `ask`.";
 
 /// Limits on agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,8 +150,8 @@ impl Agents {
         };
         ToolDefinition {
             summary: Some(
-                "Give a task to another assistant, with a context of its own. It knows only what \
-                 the task says, and its last word is the result."
+                "Give a task to another assistant, with a context of its own. It knows only the \
+                 text of the task; its last message is the result."
                     .to_owned(),
             ),
             shape: ToolShape {
@@ -178,14 +177,14 @@ impl Agents {
         let depth = active.get(parent).map_or(1, |depth| depth + 1);
         if depth > deepest {
             return Err(ToolError::new(format!(
-                "agents may be {deepest} deep (`max_depth` of [assistant.agents]); do it yourself, \
-                 with your own tools"
+                "agents may be nested {deepest} deep (`max_depth` of [assistant.agents]); do the \
+                 task yourself, with your own tools"
             )));
         }
         if active.len() >= most {
             return Err(ToolError::new(format!(
-                "{most} agents are at work, which is as many as `max_active` of [assistant.agents] \
-                 allows; await or abort one of them first"
+                "{most} agents are running, the maximum (`max_active` of [assistant.agents]); \
+                 await or abort one of them first"
             )));
         }
         active.insert(session.clone(), depth);
@@ -200,7 +199,7 @@ impl Agents {
 #[async_trait]
 impl Executor for Agents {
     async fn start(&self, start: Start, reporter: Reporter) -> Result<Arc<dyn Job>, ToolError> {
-        let gone = || ToolError::new("agents cannot be started here any more");
+        let gone = || ToolError::new("the session has ended, so agents can no longer be started");
         let source = self.source.get().and_then(Weak::upgrade).ok_or_else(gone)?;
         let parent = source.runtime().sessions().get(start.session.as_str());
         let parent = parent.ok_or_else(gone)?;
@@ -214,7 +213,7 @@ impl Executor for Agents {
             ..OutputOptions::default()
         };
         let shared = Arc::new(AgentState::new(reporter, output));
-        // A one-shot has nobody who could answer.
+        // A one-shot's questions cannot be answered.
         let can_ask = start.handle.is_some();
         if can_ask {
             catalogue
@@ -301,7 +300,7 @@ fn chosen(tools: &Catalogue, args: &Arguments) -> Result<Catalogue, ToolError> {
             .filter(|name| *name != AskTool::NAME)
             .collect();
         return Err(ToolError::new(format!(
-            "there is no tool `{unknown}` for an agent; there are {}",
+            "there is no tool `{unknown}` for an agent; the tools are {}",
             known.join(", ")
         )));
     }

@@ -41,7 +41,7 @@ pub(crate) async fn stop_handles(session: &Session, before: &HashSet<HandleId>) 
     let Some(reply) = abort_handles(session, is_new).await else {
         return;
     };
-    // They were not for the assistant, so it is told.
+    // They were not meant for the assistant, so it gets a notice.
     for told in reply.notices {
         session.notify(told);
     }

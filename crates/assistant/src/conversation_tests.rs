@@ -44,7 +44,7 @@ fn calling(id: &str) -> TurnEvent {
 }
 
 #[tokio::test]
-async fn a_conversation_goes_on_where_it_was() {
+async fn a_conversation_continues_where_it_was() {
     let record = Arc::new(Memory::default());
     let session = SessionId::from_suffix("1");
     let first = Conversation::kept(record.clone(), session.clone());

@@ -35,7 +35,7 @@ pub enum ModelError {
         retry_after: Option<Duration>,
     },
     /// The answer broke off or cannot be read.
-    #[error("the answer of `{provider}` broke off: {why}")]
+    #[error("the reply of `{provider}` was cut off: {why}")]
     Broken {
         provider: String,
         /// The cause.

@@ -23,7 +23,8 @@ fn the_model_reads_what_a_question_is_about() {
     };
     assert_eq!(
         question_text(&ask),
-        "The tool `git` (handle `h`) asks, having said:\n  -old\n  +new\n  2 of 3\n\nIt asks: Stage this hunk?"
+        "The tool `git` (handle `h`) asks, after printing:\n  -old\n  +new\n  2 of 3\n\nIt asks: \
+         Stage this hunk?"
     );
 }
 

@@ -50,7 +50,7 @@ impl fmt::Display for ModelId {
 
 /// A text that names no model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` names no model; write it as provider/name, such as `anthropic/claude-sonnet-4-5`")]
+#[error("`{0}` is not a model; write provider/name, such as `anthropic/claude-sonnet-4-5`")]
 pub struct InvalidModelId(String);
 
 impl FromStr for ModelId {

@@ -6,9 +6,9 @@ use crate::model::OfferedTool;
 
 /// Instructions for tools that run as handles.
 const LASTING: &str = "\
-## Tools that last
+## Long-running tools
 
-Some tools take an `action`. Without one, a call runs to its end and gives its output. With \
+Some tools take an `action`. Without one, a call runs to its end and returns its output. With \
 `\"action\": \"spawn\"` and an `id` that you choose (a short word such as `build`), it starts in the \
 background and answers as soon as it has something to say; from then on the same tool takes \
 `fetch` (what is new since you last read), `apply` (type into it, or answer its question) and \

@@ -59,9 +59,9 @@ pub enum OpenError {
     /// It is not a model's name.
     #[error(transparent)]
     Name(#[from] InvalidModelId),
-    /// Nobody knows the provider.
+    /// The provider is unknown.
     #[error(
-        "there is no provider `{name}`; known are {}; others need `api` and `base_url` \
+        "there is no provider `{name}`; the known ones are {}; others need `api` and `base_url` \
          under [providers.llm.{name}]",
         .known.join(", ")
     )]
@@ -73,7 +73,7 @@ pub enum OpenError {
     },
     /// The key is missing.
     #[error(
-        "`{provider}` needs a key: set {}; without a key there are {}",
+        "`{provider}` needs a key: set {}; these providers need none: {}",
         quoted_or(.variables), .without.join(", ")
     )]
     NoKey {

@@ -26,13 +26,13 @@ async fn error(variables: &[(&str, &str)], model: &str) -> String {
 async fn a_missing_key_names_its_variable_and_who_needs_none() {
     assert_eq!(
         error(&[], "anthropic/x").await,
-        "`anthropic` needs a key: set `ANTHROPIC_API_KEY`; \
-         without a key there are ollama, llamacpp, lmstudio, vllm"
+        "`anthropic` needs a key: set `ANTHROPIC_API_KEY`; these providers need none: ollama, \
+         llamacpp, lmstudio, vllm"
     );
     assert_eq!(
         error(&[("GEMINI_API_KEY", "  ")], "gemini/x").await,
-        "`gemini` needs a key: set `GEMINI_API_KEY` or `GOOGLE_API_KEY`; \
-         without a key there are ollama, llamacpp, lmstudio, vllm"
+        "`gemini` needs a key: set `GEMINI_API_KEY` or `GOOGLE_API_KEY`; these providers need \
+         none: ollama, llamacpp, lmstudio, vllm"
     );
 }
 
@@ -40,7 +40,7 @@ async fn a_missing_key_names_its_variable_and_who_needs_none() {
 async fn a_name_without_a_provider_is_refused() {
     assert_eq!(
         error(&[], "gpt").await,
-        "`gpt` names no model; write it as provider/name, such as `anthropic/claude-sonnet-4-5`"
+        "`gpt` is not a model; write provider/name, such as `anthropic/claude-sonnet-4-5`"
     );
     assert!(
         error(&[], "nobody/x")
@@ -81,7 +81,7 @@ async fn a_command_gives_the_key() {
 }
 
 #[test]
-fn a_key_shows_itself_to_nobody() {
+fn a_key_is_never_printed() {
     let key = Secret::new("sk-123456");
     assert_eq!(format!("{key:?}"), "Secret(…)");
     assert_eq!(key.conceal("bad key sk-123456 given"), "bad key … given");

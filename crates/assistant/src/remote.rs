@@ -80,10 +80,10 @@ pub struct RemoteModel {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SetupError {
     /// The key or a header cannot be sent.
-    #[error("header `{0}` cannot be sent; it holds characters that no header may")]
+    #[error("header `{0}` cannot be sent; it contains characters that are not allowed in a header")]
     Header(String),
     /// The HTTP client cannot be created.
-    #[error("no connection can be made: {0}")]
+    #[error("the HTTP client cannot be created: {0}")]
     Client(String),
 }
 
@@ -93,7 +93,7 @@ impl RemoteModel {
         let base = endpoint.base_url.trim_end_matches('/');
         let url = format!("{base}{}", endpoint.api.path(&id));
         let headers = headers(&endpoint)?;
-        // Somebody else in this process may have been first, which is fine.
+        // Another caller in this process may have been first, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut client = Client::builder()
             .user_agent(concat!("windlass/", env!("CARGO_PKG_VERSION")))
@@ -136,12 +136,12 @@ impl RemoteModel {
             match tokio::time::timeout(wait, response.chunk()).await {
                 Ok(Ok(Some(bytes))) if body.len() + bytes.len() <= longest => body.extend(bytes),
                 Ok(Ok(None)) => break,
-                Ok(Ok(Some(_))) => return Err(self.broken("it is longer than any list")),
+                Ok(Ok(Some(_))) => return Err(self.broken("it is too long")),
                 Ok(Err(error)) => return Err(self.broken(causes(&error.without_url()))),
-                Err(_) => return Err(self.broken("nothing more came")),
+                Err(_) => return Err(self.broken("the connection timed out")),
             }
         }
-        serde_json::from_slice(&body).map_err(|_| self.broken("it is no JSON"))
+        serde_json::from_slice(&body).map_err(|_| self.broken("it is not JSON"))
     }
 
     async fn send(&self, request: RequestBuilder, wait: Duration) -> Result<Response, ModelError> {
@@ -355,12 +355,12 @@ impl PendingReply<'_> {
         let ended = match tokio::time::timeout(silence, answer.response.chunk()).await {
             Ok(Ok(Some(bytes))) => {
                 let pushed = answer.frames.push(&bytes, &mut frames);
-                pushed.map_err(|_| model.broken("one event of it is larger than any should be"))?;
+                pushed.map_err(|_| model.broken("one of its events is too large"))?;
                 None
             }
-            Ok(Ok(None)) => Some("it ended before it was whole".to_owned()),
+            Ok(Ok(None)) => Some("it ended before it was complete".to_owned()),
             Ok(Err(error)) => Some(causes(&error.without_url())),
-            Err(_) => Some(format!("nothing came for {} s", silence.as_secs())),
+            Err(_) => Some(format!("no data arrived for {} s", silence.as_secs())),
         };
         if ended.is_some() {
             answer.frames.end(&mut frames);
@@ -378,7 +378,7 @@ impl PendingReply<'_> {
         } else if let Err(error) = read {
             return Err(match error {
                 ReadError::Malformed(why) | ReadError::Reported(why) => model.broken(why),
-                ReadError::Cut => model.broken("it ended before it was whole"),
+                ReadError::Cut => model.broken("it ended before it was complete"),
             });
         }
         self.ready.extend(events);

@@ -116,14 +116,15 @@ pub enum TurnError {
     #[error(transparent)]
     Model(#[from] ModelError),
     /// The conversation cannot be stored.
-    #[error("the conversation cannot be kept")]
+    #[error("the conversation cannot be recorded")]
     Record(#[from] ArchiveError),
     /// The model would not answer.
-    #[error("the model refused to answer ({0}); say it differently, or ask another model")]
+    #[error("the model refused to answer ({0}); rephrase the message, or choose another model")]
     Refused(String),
     /// The model runs into its limit again and again.
     #[error(
-        "the model's answers are cut at their limit; raise `assistant.max_tokens` or ask for less"
+        "the model's replies are cut at the length limit; raise `assistant.max_tokens`, or ask \
+         for less"
     )]
     Cut,
 }
@@ -245,7 +246,7 @@ impl TurnLoop<'_> {
                 match interrupted {
                     SpeechEnd::Said(text) => self.said.push(text),
                     SpeechEnd::Abort => return Ok(TurnPhase::Over { aborted: true }),
-                    SpeechEnd::Critical | SpeechEnd::Whole => self.tell().await?,
+                    SpeechEnd::Critical | SpeechEnd::Whole => self.append_notices().await?,
                 }
                 self.hand_over().await?;
                 Ok(TurnPhase::Speaking)
@@ -318,10 +319,10 @@ impl TurnLoop<'_> {
     /// Refuses the calls of a reply that reached its limit: their arguments may
     /// be incomplete.
     async fn refuse(&mut self, calls: &[ToolCall]) -> Result<(), TurnError> {
-        const WHY: &str = "not run: your reply was cut at its length limit; say less at once";
+        const WHY: &str = "not run: your reply was cut at its length limit; make shorter replies";
         let event = if calls.is_empty() {
             TurnEvent::User {
-                text: "(Your reply was cut at its length limit. Go on from there.)".to_owned(),
+                text: "(Your reply was cut at its length limit. Continue from there.)".to_owned(),
                 notices: Vec::new(),
             }
         } else {
@@ -391,7 +392,7 @@ impl TurnLoop<'_> {
         self.hand_over().await?;
         if stopped {
             // Where the user has said nothing, no message has carried it.
-            self.tell().await?;
+            self.append_notices().await?;
         }
         Ok(TurnPhase::Speaking)
     }
@@ -525,7 +526,7 @@ impl TurnLoop<'_> {
     }
 
     /// Appends the pending notices on their own.
-    async fn tell(&mut self) -> Result<(), TurnError> {
+    async fn append_notices(&mut self) -> Result<(), TurnError> {
         let notices = self.assistant.session.take_notices();
         if notices.is_empty() {
             return Ok(());

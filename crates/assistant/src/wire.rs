@@ -211,7 +211,7 @@ fn arguments(tool: &str, text: &str) -> Result<Arguments, ReadError> {
         return Ok(Arguments::new());
     }
     serde_json::from_str(text).map_err(|error| {
-        ReadError::malformed(format!("the arguments of `{tool}` are not whole: {error}"))
+        ReadError::malformed(format!("the arguments of `{tool}` are incomplete: {error}"))
     })
 }
 

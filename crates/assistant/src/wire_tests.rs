@@ -117,7 +117,7 @@ fn events_that_come_twice_run_no_call_twice() {
 }
 
 #[test]
-fn what_nobody_knows_is_passed_over() {
+fn unknown_frames_are_skipped() {
     for (api, format) in APIS {
         let bytes = model::stream(format, &turn().with(Fault::Noise), 1);
         let reply = read(api, [bytes.as_slice()]).unwrap();
@@ -126,7 +126,7 @@ fn what_nobody_knows_is_passed_over() {
 }
 
 #[test]
-fn an_error_in_the_stream_is_told() {
+fn an_error_in_the_stream_is_reported() {
     for (api, format) in APIS {
         let bytes = model::stream(format, &turn().with(Fault::Overloaded), 1);
         let error = read(api, [bytes.as_slice()]).unwrap_err();
@@ -135,7 +135,7 @@ fn an_error_in_the_stream_is_told() {
 }
 
 #[test]
-fn the_limit_is_told() {
+fn the_limit_is_reported() {
     for (api, format) in APIS {
         let turn = Turn {
             finish: Some("length".into()),
@@ -148,7 +148,7 @@ fn the_limit_is_told() {
 }
 
 #[test]
-fn overlapping_blocks_are_told_apart() {
+fn overlapping_blocks_are_distinguished() {
     let events = [
         r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
         r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"a","name":"t","input":{}}}"#,
@@ -166,7 +166,7 @@ fn overlapping_blocks_are_told_apart() {
 }
 
 #[test]
-fn calls_under_one_index_are_told_apart_by_their_ids() {
+fn calls_under_one_index_are_distinguished_by_their_ids() {
     let calls = r#"{"choices":[{"delta":{"tool_calls":[
         {"index":0,"id":"a","function":{"name":"t","arguments":"{\"x\":1}"}},
         {"index":0,"id":"b","function":{"name":"t","arguments":"{\"x\":2}"}}
@@ -218,7 +218,7 @@ proptest! {
     }
 }
 
-/// The schemas that a model is told for a catalogue with this parameter.
+/// The schemas that a model receives for a catalogue with this parameter.
 fn told_schemas(parameter: &str) -> (Vec<OfferedTool>, Value) {
     let mut definition = lasting("tool");
     definition.shape.parameters =

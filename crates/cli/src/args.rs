@@ -43,9 +43,9 @@ pub(crate) use used::{
 
 /// The first line of the help.
 const ABOUT: &str =
-    "Tools that last, for any AI assistant: start, watch, answer, take over and stop them";
+    "A tool runtime for AI assistants: start, watch, answer, take over and stop long-running tools";
 
-/// Tools that last, for any AI assistant.
+/// A tool runtime for AI assistants.
 #[derive(Parser)]
 #[command(name = "windlass", version, long_version = version::LONG, about = ABOUT, max_term_width = 100)]
 pub(crate) struct Args {
@@ -59,19 +59,19 @@ pub(crate) struct Args {
 #[derive(Clone, ClapArgs)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Read this config file too, after all others
+    /// Also read this config file, after all others
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Vec<PathBuf>,
     /// Set a config value, such as `conversation.tools.shell.run="ask"`
     #[arg(long, global = true, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Work in this folder; default: the current one
+    /// Work in this folder; default: the current folder
     #[arg(long, short = 'C', global = true, value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
     /// Print JSON: one document, or one value per line with `-f` and `--watch`
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Colour the output; `auto` does so on a terminal, unless `NO_COLOR` is set
+    /// Colour the output: `always`, `never`, or `auto`: on a terminal, unless `NO_COLOR` is set
     #[arg(
         long,
         global = true,
@@ -93,54 +93,54 @@ pub(crate) enum ColorChoice {
 
 #[derive(Subcommand)]
 pub(crate) enum CliCommand {
-    /// Talk with a model, message by message; its handles go on between them
+    /// Talk with a model, message by message; its handles keep running between messages
     Chat(ChatArgs),
-    /// Ask a model once; it works with all the tools
+    /// Ask a model once; it can use all tools
     Query(QueryArgs),
-    /// List the providers of models: which are reached, and the models they offer
+    /// List the model providers, whether each is reachable, and the models it offers
     Models(ModelsArgs),
-    /// Run a command here, where `ps` sees it; its exit code is ours
+    /// Run a command as a handle that `ps` lists, and return its exit code
     Run(RunArgs),
-    /// List the handles of every runtime of this machine, and who waits for whom
+    /// List the handles of every runtime on this machine, and who must answer those that wait
     Ps(PsArgs),
     /// Print the output of a handle
     Logs(LogsArgs),
-    /// Show a handle's terminal in this one and type into it; Ctrl-] leaves
+    /// Show a handle's terminal in this terminal and type into it; Ctrl-] detaches
     Attach(AttachArgs),
     /// Type into a handle
     Send(SendArgs),
     /// End a handle and everything it started
     Kill(KillArgs),
-    /// List the questions that wait for an answer, in any session of this machine
+    /// List the questions that wait for an answer, in every session on this machine
     Questions,
-    /// Answer a question of a tool; a secret is typed, or read from stdin
+    /// Answer a question of a tool; a secret is read from the terminal without echo, or from stdin
     Answer(AnswerArgs),
-    /// List remembered permissions, reply to a request, or explain the fate of a call
+    /// List remembered permissions, reply to a request, or explain whether a call would run
     Permissions(PermissionsArgs),
-    /// Serve the tools to an agent over MCP, or set an agent up
+    /// Serve the tools to an agent over MCP, or add Windlass to an agent's config
     Mcp(McpArgs),
-    /// Serve the tools over HTTP, with a page that shows every runtime of this machine
+    /// Serve the tools over HTTP, with a page that shows every runtime on this machine
     Serve(ServeArgs),
-    /// List the tools, show one, check them, or write a new one
+    /// List the tools, show or check them, or create a new one
     Tools(ToolsArgs),
-    /// Run one tool once; the exit code follows its result
+    /// Run one tool once; the exit code says whether it succeeded
     Call(CallArgs),
     /// Drive the tools with one JSON value per line on stdin and stdout
     Drive(DriveArgs),
     /// List the machines that tools run on, or check one
     Hosts(HostsArgs),
-    /// List the workers of pools: slots, load and what runs where
+    /// List the workers of pools, with their slots, load and programs
     #[cfg(feature = "nats")]
     Workers(WorkersArgs),
-    /// Join a pool: run tools of other machines here, until SIGTERM
+    /// Join a pool: run tools for other machines on this one, until SIGTERM
     #[cfg(feature = "nats")]
     Worker(WorkerArgs),
-    /// Run programs here for a runtime elsewhere, over stdin and stdout
+    /// Run programs on this machine for a remote runtime, over stdin and stdout
     #[command(hide = true)]
     Host,
     /// List recorded sessions, show one, or remove old ones
     Sessions(SessionsArgs),
-    /// Tell what digests have saved, by session and tool
+    /// Show how much output digests have saved, by session and tool
     Gain(GainArgs),
     /// Show the configuration with the origin of every value, edit it, or check it
     Config(ConfigArgs),
@@ -150,7 +150,7 @@ pub(crate) enum CliCommand {
     Init,
     /// Show the effect of a project's own configuration, and trust it
     Trust(TrustArgs),
-    /// Trust a project no longer
+    /// Revoke the trust in a project
     Untrust(UntrustArgs),
     /// Print the completion script of a shell
     Completions {
@@ -161,7 +161,7 @@ pub(crate) enum CliCommand {
     /// Write the manual pages into a folder
     #[command(hide = true)]
     Man {
-        /// The folder; made if it is not there
+        /// The folder; created if it does not exist
         folder: PathBuf,
     },
 }
@@ -181,7 +181,7 @@ pub(crate) fn print_completions(shell: &str) -> anyhow::Result<ExitCode> {
             anyhow::bail!("there is no completion for `{shell}`; did you mean `{near}`?");
         }
         anyhow::bail!(
-            "there is no completion for `{shell}`; there is for {}",
+            "there is no completion for `{shell}`; the shells are {}",
             names.join(", ")
         );
     };

@@ -40,7 +40,7 @@ const SMALL: u16 = 5;
 
 pub(crate) async fn run(global: &Global, args: AttachArgs) -> anyhow::Result<ExitCode> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-        bail!("`attach` needs a terminal; `windlass logs -f` and `windlass send` do without");
+        bail!("`attach` needs a terminal; `windlass logs -f` and `windlass send` work without one");
     }
     person::only("attach")?;
     let error = match reach::find(&args.handle).await {
@@ -66,7 +66,7 @@ pub(crate) async fn run(global: &Global, args: AttachArgs) -> anyhow::Result<Exi
 async fn stay_at(target: HandleTarget, watch: bool) -> anyhow::Result<ExitCode> {
     if target.handle.state == HandleState::Stopped {
         bail!(
-            "handle `{}` has stopped; `windlass logs` shows what it wrote",
+            "handle `{}` has stopped; `windlass logs` shows its output",
             target.handle.id
         );
     }
@@ -74,7 +74,7 @@ async fn stay_at(target: HandleTarget, watch: bool) -> anyhow::Result<ExitCode> 
         .peer
         .get(&target.path("/screen"))
         .await
-        .context("it cannot be attached to")?;
+        .context("the handle cannot be attached to")?;
     let attached = Attached {
         lock: if watch {
             None
@@ -136,7 +136,7 @@ impl Attached {
                         self.type_in(typed).await?;
                     }
                     if typed.len() < bytes.len() {
-                        return Ok(format!("Detached from `{id}`, which goes on."));
+                        return Ok(format!("Detached from `{id}`, which keeps running."));
                     }
                 }
                 _ = resized.recv() => if !watch {

@@ -19,7 +19,7 @@ use crate::tools;
 use crate::trust;
 
 async fn set_up(global: &Global) -> anyhow::Result<Windlass> {
-    trust::settle(global).await?;
+    trust::ask_if_untrusted(global).await?;
     setup::windlass(global).await
 }
 

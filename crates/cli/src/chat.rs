@@ -35,11 +35,9 @@ use crate::{control, reach, setup, trust};
 pub(crate) async fn run(global: &Global, args: ChatArgs) -> anyhow::Result<ExitCode> {
     let at_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if !at_terminal || global.json {
-        bail!(
-            "`chat` is a conversation on a terminal; `windlass query` takes and gives text, also as JSON"
-        );
+        bail!("`chat` needs a terminal; `windlass query` works without one, also with `--json`");
     }
-    trust::settle(global).await?;
+    trust::ask_if_untrusted(global).await?;
     let builder = setup::builder(global)?.agents();
     let windlass = Arc::new(setup::build(builder).await?);
     setup::warn_of_record(&windlass);
@@ -55,7 +53,9 @@ pub(crate) async fn run(global: &Global, args: ChatArgs) -> anyhow::Result<ExitC
         messages.send(Message::Say(first))?;
     }
     let Some(keyboard) = KeyReader::open_in_foreground() else {
-        bail!("the terminal belongs to another program; bring `chat` to the foreground");
+        bail!(
+            "`chat` runs in the background and cannot use the terminal; bring it to the foreground"
+        );
     };
     let history = windlass::state_dir().join("chat_history");
     let seat = TerminalSeat {
@@ -121,7 +121,7 @@ async fn begin(
         format!("session {short}")
     } else {
         let messages = if count == 1 { "message" } else { "messages" };
-        format!("session {short} goes on after {count} {messages}")
+        format!("session {short} continues after {count} {messages}")
     };
     let greeting = vec![format!(
         "{model} · {state} · /help lists commands · Ctrl-D leaves"
@@ -200,7 +200,7 @@ impl Chat {
                 }
                 Some(message) = self.inbox.recv() => match message {
                     Message::Leave => shower.show(Show::Lines(vec![
-                        "a turn is under way; Ctrl-C interrupts it".to_owned(),
+                        "a turn is running; Ctrl-C interrupts it".to_owned(),
                     ])),
                     Message::Say(text) if text.starts_with('/') => {
                         let lines = during(&text, &self.assistant.session, &shower, self.printer);
@@ -239,7 +239,7 @@ impl Chat {
                 let error = anyhow::Error::from(error);
                 self.say([
                     format!("{error:#}"),
-                    "say it again, or choose another /model".to_owned(),
+                    "send the message again, or choose another /model".to_owned(),
                 ]);
             }
         }
@@ -293,7 +293,7 @@ impl Chat {
         }
         if !is_empty && self.windlass.config().record {
             let short = reach::short(session.id().as_str());
-            errln!("to go on: windlass chat --session {short}");
+            errln!("to continue: windlass chat --session {short}");
         }
     }
 
@@ -335,14 +335,14 @@ impl Chat {
         if !remaining.ending.is_empty() && !was_warned {
             self.warned = true;
             bail!(
-                "still running: {}; another conversation ends them. The same command again goes on.",
+                "still running: {}; another conversation ends them. Repeat the command to switch.",
                 remaining.ending_names()
             );
         }
         if let Resume::Session(id) = &resume
             && id == self.assistant.session.id().as_str()
         {
-            bail!("that is this conversation");
+            bail!("this is the current conversation");
         }
         let (assistant, greeting) = begin(&self.windlass, &self.assistants, resume).await?;
         let before = std::mem::replace(&mut self.assistant, assistant);
@@ -367,7 +367,7 @@ enum Goes {
 async fn during(text: &str, session: &Session, shower: &Shower, printer: Printer) -> Vec<String> {
     match Slash::read(text) {
         Ok(Slash::Model(Some(_)) | Slash::Resume(Some(_)) | Slash::Quit) => {
-            vec!["that is for after this turn; Ctrl-C interrupts it".to_owned()]
+            vec!["this command works only between turns; Ctrl-C interrupts the turn".to_owned()]
         }
         Ok(command) => slash::look(command, session, shower, printer).await,
         Err(error) => vec![SlashError::to_string(&error)],

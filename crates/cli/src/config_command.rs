@@ -50,7 +50,7 @@ fn show(global: &Global, wanted: Option<&str>, changed: bool) -> anyhow::Result<
         None => "Nothing is set, so every value is its default; `windlass config edit` opens \
                  your own file, `windlass init` writes one for the project."
             .to_owned(),
-        Some(wanted) => format!("`{wanted}` is not set; without --changed its default is shown."),
+        Some(wanted) => format!("`{wanted}` is not set; leave out --changed to see its default."),
     };
     let columns = [
         column("KEY").cut_to(54),
@@ -101,7 +101,7 @@ fn unknown_key(wanted: &str, keys: &[String]) -> String {
         format!("conversation.tools.*.{key}")
     });
     if let Some(general) = general.filter(|general| keys.contains(general)) {
-        return format!("`{wanted}` is not set; `{general}` holds for every tool");
+        return format!("`{wanted}` is not set; `{general}` applies to every tool");
     }
     // Accept tables as well as values.
     let mut known: Vec<&str> = Vec::new();
@@ -179,7 +179,7 @@ fn path(global: &Global) -> anyhow::Result<ExitCode> {
     let config = setup::load(global)?;
     let files = files(&options, &config);
     let columns = [column("LAYER"), column("STATE"), column("FILE").cut_to(20)];
-    let mut listing = Listing::new(columns, "No file is looked for.");
+    let mut listing = Listing::new(columns, "No config file is searched.");
     for file in &files {
         let tone = match file.state {
             "read" => Tone::Good,
@@ -210,7 +210,7 @@ async fn edit(global: &Global, project: bool) -> anyhow::Result<ExitCode> {
     } else {
         options
             .user_file()
-            .context("HOME does not say where your configs are")?
+            .context("the folder of your config files is unknown; set `HOME`")?
     };
     let text = match std::fs::read_to_string(&file) {
         Ok(text) => text,
@@ -223,12 +223,12 @@ async fn edit(global: &Global, project: bool) -> anyhow::Result<ExitCode> {
     drop(keyboard);
     let written = written.context("the editor cannot be opened; set `EDITOR`")?;
     let Some(written) = written.filter(|written| *written != text) else {
-        outln!("{} is as it was", file.display())?;
+        outln!("{} is unchanged", file.display())?;
         return Ok(ExitCode::SUCCESS);
     };
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder)
-            .with_context(|| format!("cannot make `{}`", folder.display()))?;
+            .with_context(|| format!("cannot create `{}`", folder.display()))?;
     }
     std::fs::write(&file, &written)
         .with_context(|| format!("cannot write `{}`", file.display()))?;
@@ -259,7 +259,7 @@ fn check(global: &Global) -> anyhow::Result<ExitCode> {
             print::json(&json!({"problems": problems.collect::<Value>(), "warnings": []}))?;
             return Ok(ExitCode::from(exit::USAGE));
         }
-        Err(error) => bail!("the configuration is wrong\n{error}"),
+        Err(error) => bail!("the configuration is invalid\n{error}"),
     };
     let mut lines: Vec<String> = config
         .warnings
@@ -269,8 +269,8 @@ fn check(global: &Global) -> anyhow::Result<ExitCode> {
     let count = config.files.len();
     lines.push(match count {
         0 => "There are no config files; every value is its default.".to_owned(),
-        1 => "1 file is read and nothing is wrong with it.".to_owned(),
-        _ => format!("{count} files are read and nothing is wrong with them."),
+        1 => "1 file was checked; it is valid.".to_owned(),
+        _ => format!("{count} files were checked; all are valid."),
     });
     printer.outcome(
         &json!({"problems": [], "warnings": config.warnings}),

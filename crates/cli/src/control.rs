@@ -15,7 +15,7 @@ pub(crate) fn listen(windlass: &Arc<Windlass>, front_end: &str) -> Option<Contro
     match ControlSocket::listen(&folder, &api, windlass_process::peer_is_tool) {
         Ok(socket) => Some(socket),
         Err(error) => {
-            errln!("windlass: other commands cannot reach this one: {error}");
+            errln!("windlass: other commands cannot reach this process: {error}");
             None
         }
     }

@@ -17,7 +17,7 @@ pub(crate) fn start() {
     let filter = match filter(&asked) {
         Ok(filter) => filter,
         Err(error) => {
-            errln!("windlass: WINDLASS_LOG is not understood ({error}); such as `debug`");
+            errln!("windlass: WINDLASS_LOG is invalid ({error}); use a level such as `debug`");
             return;
         }
     };

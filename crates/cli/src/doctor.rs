@@ -87,7 +87,7 @@ pub(crate) async fn run(global: &Global) -> anyhow::Result<ExitCode> {
         column("FOUND").cut_to(20),
         column("TO DO").cut_to(16),
     ];
-    let mut listing = Listing::new(columns, "Nothing was looked at.");
+    let mut listing = Listing::new(columns, "Nothing was checked.");
     for check in &checks {
         let tone = match check.health {
             CheckHealth::Good => Tone::Good,
@@ -114,7 +114,7 @@ pub(crate) async fn run(global: &Global) -> anyhow::Result<ExitCode> {
         }
     }
     if faults.is_empty() {
-        listing.note("\nNothing is wrong.");
+        listing.note("\nNo problems were found.");
     }
     let values: Vec<Value> = checks.iter().map(Checked::to_json).collect();
     Printer::new(global).list(values, &listing)?;
@@ -153,9 +153,7 @@ fn configuration(global: &Global) -> Vec<Checked> {
     }
     let root = config.root.display();
     checks.push(match &config.project {
-        ProjectState::Empty => {
-            Checked::new("project", Told, format!("{root} has no files of its own"))
-        }
+        ProjectState::Empty => Checked::new("project", Told, format!("{root} has no config files")),
         ProjectState::Trusted(_) => Checked::new("project", Good, format!("{root} is trusted")),
         ProjectState::Untrusted(_) => {
             let found = format!("{root} is not trusted, so its files have no effect");
@@ -166,8 +164,12 @@ fn configuration(global: &Global) -> Vec<Checked> {
     checks.push(if config.record {
         match windlass::open_record() {
             Ok(_) => Checked::new("record", Good, "sessions are recorded"),
-            Err(error) => Checked::new("record", Bad, format!("it cannot be opened: {error}"))
-                .remedy(format!("look at {}", windlass::state_dir().display())),
+            Err(error) => Checked::new(
+                "record",
+                Bad,
+                format!("the record cannot be opened: {error}"),
+            )
+            .remedy(format!("check {}", windlass::state_dir().display())),
         }
     } else {
         Checked::new("record", Told, "`conversation.record` turns it off")
@@ -188,7 +190,7 @@ fn agents(global: &Global) -> Vec<Checked> {
         return Vec::new();
     };
     if agents.is_empty() {
-        let none = Checked::new("agents", CheckHealth::Told, "no agent was found here");
+        let none = Checked::new("agents", CheckHealth::Told, "no agent is installed");
         return vec![none];
     }
     agents
@@ -208,7 +210,7 @@ fn agents(global: &Global) -> Vec<Checked> {
 async fn runtimes() -> Vec<Checked> {
     use CheckHealth::{Good, Told};
     if person::is_tool() {
-        let found = "not looked at: this was started by a tool";
+        let found = "not checked: this command was started by a tool";
         return vec![Checked::new("runtimes", Told, found)];
     }
     let runtimes = reach::runtimes().await.unwrap_or_default();

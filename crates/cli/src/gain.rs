@@ -164,7 +164,7 @@ fn listing(gains: &[(SessionRecord, ToolGains)]) -> Listing {
         column("SAVED"),
         column("TITLE").cut_to(12).spare(1),
     ];
-    let empty = "No call is recorded; agents, `windlass chat` and `windlass call` make them.";
+    let empty = "No calls are recorded. Agents, `windlass chat` and `windlass call` record theirs.";
     let mut listing = Listing::new(columns, empty);
     let mut all = Gain::default();
     for (session, tools) in gains {

@@ -62,7 +62,7 @@ pub(crate) async fn find(target: &str) -> anyhow::Result<Option<SurveyedHandle>>
         let names = found.iter().map(|kept| name(&kept.info()));
         let names: Vec<String> = names.collect();
         bail!(
-            "several sessions have left a handle `{id}`; give one of {}",
+            "several sessions left a handle `{id}`; give one of {}",
             names.join(", ")
         );
     }
@@ -133,11 +133,11 @@ impl TakenHandle {
         match adopted.await.first() {
             Some(AdoptOutcome::Adopted) => {}
             Some(AdoptOutcome::Taken { owner }) => bail!("`{name}` belongs to process {owner}"),
-            Some(AdoptOutcome::Gone) | None => bail!("`{name}` does not run any more"),
+            Some(AdoptOutcome::Gone) | None => bail!("`{name}` has ended"),
             Some(AdoptOutcome::Left) => {
                 let notices = session.take_notices();
                 let why = notices.first().map(|notice| notice.text.as_str());
-                bail!("{}", why.unwrap_or("it cannot be taken over"));
+                bail!("{}", why.unwrap_or("the handle cannot be taken over"));
             }
         }
         let reachable = control::listen(&windlass, "attach");

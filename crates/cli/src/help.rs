@@ -17,7 +17,7 @@ use examples::EXAMPLES;
 pub(crate) const GROUPS: [(&str, &[&str]); 5] = [
     ("Talk with a model", &["chat", "query", "models"]),
     (
-        "Look after what runs",
+        "Watch and control what runs",
         &[
             "run",
             "ps",
@@ -102,7 +102,7 @@ fn groups(command: &Command, columns: usize) -> StyledStr {
         }
         let _ = writeln!(text);
     }
-    let end = "`windlass help COMMAND` explains one, with examples. Start with `windlass doctor`.";
+    let end = "`windlass help COMMAND` shows the options and examples of a command. Start with `windlass doctor`.";
     let _ = write!(text, "{}", wrap::wrapped(end, columns).join("\n"));
     text
 }

@@ -38,7 +38,7 @@ pub(crate) async fn serve() -> anyhow::Result<ExitCode> {
     }
     let input = pipe::Receiver::from_owned_fd_unchecked(input);
     let output = pipe::Sender::from_owned_fd_unchecked(output);
-    let hint = "`windlass host` speaks to a runtime on stdin and stdout, which must be pipes";
+    let hint = "`windlass host` is started by a runtime and needs pipes as stdin and stdout";
     let (input, output) = (input.context(hint)?, output.context(hint)?);
     let mut signals = Signals::new()?;
     let stopped = async {
@@ -102,7 +102,7 @@ fn skew(version: &str) -> String {
     if version == own {
         String::new()
     } else {
-        format!(" (this one is {own}; the link is understood by both)")
+        format!(" (this machine has {own}; the two are compatible)")
     }
 }
 
@@ -122,7 +122,7 @@ async fn check(host: &HostConfig, root: &std::path::Path) -> anyhow::Result<Exit
         }
     };
     outln!(
-        "host `{}` answers after {} ms",
+        "host `{}` replied after {} ms",
         host.name,
         begun.elapsed().as_millis()
     )?;
@@ -143,7 +143,7 @@ async fn check(host: &HostConfig, root: &std::path::Path) -> anyhow::Result<Exit
     match link.was_copied() {
         None => {}
         Some(true) => outln!("install   this program was copied there")?,
-        Some(false) => outln!("install   this program is there; nothing was copied")?,
+        Some(false) => outln!("install   this program was there already")?,
     }
     outln!("home      {}", machine.home)?;
     outln!(
@@ -154,11 +154,11 @@ async fn check(host: &HostConfig, root: &std::path::Path) -> anyhow::Result<Exit
     if machine.holds_trees {
         outln!("kept      handles can outlive this runtime there")?;
     } else {
-        outln!("kept      nothing: programs end with the link (only Linux holds them)")?;
+        outln!("kept      not supported: programs end with the link (Linux is required)")?;
     }
     let mut missing = machine.sandbox.iter().filter(|(enforced, _)| !enforced);
     match missing.next() {
-        None => outln!("sandbox   all of it is enforced")?,
+        None => outln!("sandbox   fully enforced")?,
         Some((_, first)) => {
             outln!("sandbox   not enforced: {first}")?;
             for (_, part) in missing {

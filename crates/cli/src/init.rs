@@ -16,13 +16,13 @@ pub(crate) fn run(global: &Global) -> anyhow::Result<ExitCode> {
     let file = folder.join("config.toml");
     let before = Before::look(global);
     std::fs::create_dir_all(&folder)
-        .with_context(|| format!("cannot make `{}`", folder.display()))?;
+        .with_context(|| format!("cannot create `{}`", folder.display()))?;
     // Never overwrites a file.
     let made = std::fs::File::create_new(&file);
     let mut made = match made {
         Ok(made) => made,
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            bail!("`{}` is there already and was left alone", file.display());
+            bail!("`{}` exists already and was not changed", file.display());
         }
         Err(error) => return Err(error).context(format!("cannot write `{}`", file.display())),
     };

@@ -25,7 +25,8 @@ pub(crate) async fn run(global: &Global, args: LogsArgs) -> anyhow::Result<ExitC
     let printer = Printer::new(global);
     let since = args.since.as_deref().map(read_age).transpose()?;
     let pattern = args.grep.as_deref().map(Regex::new).transpose();
-    let pattern = pattern.context("`--grep` takes a regular expression, such as 'error|warn'")?;
+    let pattern =
+        pattern.context("`--grep` needs a valid regular expression, such as 'error|warn'")?;
     let target = reach::find(&args.handle).await?;
     if let Some(lines) = args.lines {
         return print_lines(printer, &target, lines, args.numbers).await;

@@ -137,7 +137,7 @@ fn on_runtime(command: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow
         .worker_threads(workers)
         .enable_all()
         .build()
-        .context("the system refuses what every command needs; look at `ulimit -a`")?;
+        .context("the system refuses a resource that every command needs; check `ulimit -a`")?;
     let result = runtime.block_on(command);
     runtime.shutdown_background();
     result

@@ -12,7 +12,7 @@ use crate::stdout::outln;
 /// Writes `windlass.1`, `windlass-drive.1` and so on into a folder, and
 /// prints their names.
 pub(crate) fn run(folder: &Path) -> anyhow::Result<ExitCode> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
     let mut command = help::command();
     command.build();
     write(&command, "windlass", folder)?;

@@ -29,7 +29,7 @@ use watched::{WatchedStdout, WriteFailure};
 /// For a user who starts it manually.
 const ON_TERMINAL: &str = "windlass: this is the MCP server. It waits for an agent's JSON messages on stdin.\n\
     `windlass mcp install` adds it to an agent's config; `windlass mcp --http 127.0.0.1:8414` serves over HTTP.\n\
-    `windlass query` is an assistant for people. Ctrl-C ends this.";
+    `windlass query` is an assistant for people. Ctrl-C ends this server.";
 
 pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCode> {
     match &args.command {
@@ -163,5 +163,5 @@ pub(crate) fn succession(windlass: &Arc<Windlass>) -> SessionSuccession {
 
 fn seconds(seconds: f64, flag: &str) -> anyhow::Result<Duration> {
     Duration::try_from_secs_f64(seconds)
-        .with_context(|| format!("{flag} must be a number of seconds from 0 on, not {seconds}"))
+        .with_context(|| format!("{flag} must be a non-negative number of seconds, not {seconds}"))
 }

@@ -118,12 +118,15 @@ async fn serve_tcp(router: Router, address: &str, stop: CancellationToken) -> an
 }
 
 async fn listen(address: &str) -> anyhow::Result<TcpListener> {
-    let address: SocketAddr = address
-        .parse()
-        .with_context(|| format!("`{address}` is no address; use 127.0.0.1:PORT or unix:PATH"))?;
+    let address: SocketAddr = address.parse().with_context(|| {
+        format!(
+            "`{address}` is not an address; use 127.0.0.1:PORT or \
+                                  unix:PATH"
+        )
+    })?;
     if !address.ip().is_loopback() {
         bail!(
-            "`{address}` is not this machine alone; use 127.0.0.1:{}",
+            "`{address}` can be reached from other machines; use 127.0.0.1:{}",
             address.port()
         );
     }
@@ -138,7 +141,7 @@ fn token() -> anyhow::Result<Token> {
         && !token.is_empty()
     {
         return Token::new(&token)
-            .with_context(|| format!("{TOKEN} cannot be used; leave it out and one is made"));
+            .with_context(|| format!("{TOKEN} is invalid; without it, a token is generated"));
     }
     let token = Token::generate()?;
     errln!(
@@ -151,7 +154,10 @@ fn token() -> anyhow::Result<Token> {
 async fn bearer(State(token): State<Token>, mut request: Request, next: Next) -> Response {
     if token.check(request.headers()) != BearerCheck::Accepted {
         let wanted = [(header::WWW_AUTHENTICATE, "Bearer")];
-        let how = format!("send `Authorization: Bearer TOKEN`, as {TOKEN} or the start tells it");
+        let how = format!(
+            "send `Authorization: Bearer TOKEN`, with the token that is set in \
+                           {TOKEN} or was printed at start"
+        );
         return (StatusCode::UNAUTHORIZED, wanted, how).into_response();
     }
     let identity = ClientIdentity(token.as_str().into());

@@ -23,7 +23,7 @@ const NAMED: usize = 6;
 const NOT_RUNNING: &str = "not running";
 
 pub(crate) async fn run(global: &Global, args: ModelsArgs) -> anyhow::Result<ExitCode> {
-    trust::settle(global).await?;
+    trust::ask_if_untrusted(global).await?;
     let windlass = setup::build(setup::builder(global)?.only(None)).await?;
     let providers = windlass.providers();
     let mut names = providers.names();
@@ -88,9 +88,9 @@ pub(crate) async fn checked(global: &Global) -> anyhow::Result<Vec<Checked>> {
         }
     }
     if checks.is_empty() {
-        let found = "no provider of models can be asked";
-        let remedy =
-            "set a key, such as ANTHROPIC_API_KEY, or start ollama; windlass models lists them";
+        let found = "no model provider is configured";
+        let remedy = "set a key, such as ANTHROPIC_API_KEY, or start ollama; `windlass models` lists the \
+             providers";
         checks.push(Checked::new("providers", CheckHealth::Told, found).remedy(remedy));
     }
     if let Some(model) = &windlass.config().assistant.model {
@@ -104,7 +104,8 @@ pub(crate) fn unknown(wanted: &str, names: &[String]) -> String {
     match nearest(wanted, names.iter().map(String::as_str)) {
         Some(near) => format!("there is no provider `{wanted}`; did you mean `{near}`?"),
         None => format!(
-            "there is no provider `{wanted}`; known are {}; others need `api` and `base_url` under \
+            "there is no provider `{wanted}`; the known ones are {}; others need `api` and \
+             `base_url` under \
              [providers.llm.{wanted}]",
             names.join(", ")
         ),
@@ -211,7 +212,7 @@ fn table(found: &[ProviderLook]) -> Listing {
         column("NOTE").cut_to(12),
         column("MODELS").cut_to(16),
     ];
-    let mut listing = Listing::new(columns, "No provider is known.");
+    let mut listing = Listing::new(columns, "There are no providers.");
     for look in found {
         let tone = match look.state {
             ProviderState::Reached | ProviderState::Ready => Tone::Good,
@@ -230,13 +231,16 @@ fn table(found: &[ProviderLook]) -> Listing {
             cell(models.join(", ")),
         ]);
     }
-    listing.note("\nA model is provider/name: `windlass chat --model ollama/qwen3`.");
+    listing.note("\nChoose a model as provider/name: `windlass chat --model ollama/qwen3`.");
     listing
 }
 
 /// Lists the models of one provider, one per line.
 fn one(printer: Printer, values: Vec<Value>, found: &[ProviderLook]) -> anyhow::Result<ExitCode> {
-    let mut listing = Listing::new([column("MODEL").cut_to(20)], "It lists no models.");
+    let mut listing = Listing::new(
+        [column("MODEL").cut_to(20)],
+        "The provider lists no models.",
+    );
     let mut code = ExitCode::SUCCESS;
     for look in found {
         if matches!(look.state, ProviderState::Failed | ProviderState::NotSet) {

@@ -43,8 +43,8 @@ async fn list(printer: Printer) -> anyhow::Result<ExitCode> {
         column("PATTERN").cut_to(12),
         column("PROJECT").cut_to(10),
     ];
-    let empty = "No permission is remembered; an \"always\" in reply to a request makes a rule. \
-         Rules of the configuration are in `windlass config show`.";
+    let empty = "No permissions are remembered. The reply \"always\" to a request creates a rule. \
+         `windlass config show` lists the rules of the configuration.";
     let mut listing = Listing::new(columns, empty);
     for record in &rules {
         let PermissionRule {
@@ -83,7 +83,7 @@ async fn forget(printer: Printer, id: i64) -> anyhow::Result<ExitCode> {
 
 async fn explain(global: &Global, name: &str, arguments: Option<&str>) -> anyhow::Result<ExitCode> {
     let arguments = read_arguments(arguments)?;
-    trust::settle(global).await?;
+    trust::ask_if_untrusted(global).await?;
     let windlass = setup::build(setup::builder(global)?.only(Some(name))).await?;
     let tools = windlass.runtime().tools();
     let Some(tool) = tools.get(name) else {
@@ -168,7 +168,7 @@ fn print(name: &str, explanation: &Explanation) -> anyhow::Result<()> {
     }
     if !explanation.always.is_empty() && outcome(explanation) == "asked" {
         let always = explanation.always.join("`, `");
-        writeln!(stdout, "  an \"always\" would remember `{always}`")?;
+        writeln!(stdout, "  the reply \"always\" would remember `{always}`")?;
     }
     Ok(())
 }
@@ -188,7 +188,7 @@ fn why(finding: &Finding, explanation: &Explanation) -> String {
         RunMode::Skip => "skip",
     };
     let unsplit = if finding.exact {
-        "; it does more than a pattern can say, so only a rule of exactly its text allows it"
+        "; no pattern can describe everything it does, so only a rule with its exact text allows it"
     } else {
         ""
     };

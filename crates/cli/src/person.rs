@@ -11,8 +11,8 @@ use windlass_control::Peer;
 pub(crate) fn only(command: &str) -> anyhow::Result<()> {
     if is_tool() {
         bail!(
-            "`windlass {command}` speaks for the person, and this was started by a tool; \
-             run it in a terminal of your own, or use the page of `windlass serve`"
+            "`windlass {command}` acts for the user, and this process was started by a tool; run \
+             it in a terminal of your own, or use the page of `windlass serve`"
         );
     }
     Ok(())
@@ -22,8 +22,8 @@ pub(crate) fn only(command: &str) -> anyhow::Result<()> {
 pub(crate) fn looks() -> anyhow::Result<()> {
     if is_tool() {
         bail!(
-            "runtimes answer the person only, and this was started by a tool; \
-             run it in a terminal of your own"
+            "runtimes reply to the user only, and this process was started by a tool; run it in a \
+             terminal of your own"
         );
     }
     Ok(())
@@ -34,8 +34,8 @@ pub(crate) fn looks() -> anyhow::Result<()> {
 pub(crate) async fn sees(peer: &Peer, command: &str) -> anyhow::Result<()> {
     if !peer.is_in_sight().await {
         bail!(
-            "`windlass {command}` speaks for the person, and the runtime is outside this PID namespace; \
-             run it where the runtime runs"
+            "`windlass {command}` acts for the user, and the runtime is outside this PID \
+             namespace; run it where the runtime runs"
         );
     }
     Ok(())

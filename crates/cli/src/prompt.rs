@@ -64,7 +64,7 @@ pub(crate) async fn attend(mut watch: RequestWatch) {
             tokio::select! {
                 biased;
                 () = open.closed() => {}
-                typed = ask(open.request()) => give(&open, typed),
+                typed = ask(open.request()) => deliver(&open, typed),
             }
         }
     }
@@ -72,7 +72,7 @@ pub(crate) async fn attend(mut watch: RequestWatch) {
 
 /// Passes the typed reply to a request; without one the request is abandoned.
 /// An invalid edit leaves the request open and is reported to the user.
-pub(crate) fn give(open: &OpenRequest, typed: Option<PromptReply>) {
+pub(crate) fn deliver(open: &OpenRequest, typed: Option<PromptReply>) {
     let given = match typed {
         Some(PromptReply::Reply(answer)) => open.reply(answer),
         Some(PromptReply::Answer(value)) => open.answer(value),
@@ -80,7 +80,7 @@ pub(crate) fn give(open: &OpenRequest, typed: Option<PromptReply>) {
     };
     match given {
         Ok(()) => {}
-        Err(error @ ReplyError::UnfitArguments(_)) => tell(&visible_line(&error.to_string())),
+        Err(error @ ReplyError::UnfitArguments(_)) => print_line(&visible_line(&error.to_string())),
         // A prompt only returns valid replies, but another client may have
         // replied first.
         Err(error) => tracing::debug!(%error, "what was typed is not wanted"),
@@ -144,12 +144,12 @@ impl Askable for PermissionRequest {
             'e' => {
                 decision.arguments = edited(self, keyboard).await?;
                 if let Some(arguments) = &decision.arguments {
-                    tell(&format!("runs as: {}", visible_line(&shown(arguments))));
+                    print_line(&format!("runs as: {}", visible_line(&shown(arguments))));
                 }
             }
             _ => {
                 decision.reply = PermissionReply::Reject;
-                let said = line(keyboard, "A word to the assistant (or nothing)").await?;
+                let said = line(keyboard, "A message to the assistant (optional)").await?;
                 decision.message = said.filter(|said| !said.trim().is_empty());
             }
         }
@@ -217,12 +217,12 @@ async fn edited(
             Ok(Some(written)) => match serde_json::from_str(&written) {
                 Ok(arguments) => return Ok(Some(arguments)),
                 Err(error) => {
-                    tell(&format!("not a JSON object: {error}"));
+                    print_line(&format!("not a JSON object: {error}"));
                     text = written;
                 }
             },
             Err(error) => {
-                tell(&format!(
+                print_line(&format!(
                     "the editor cannot be opened: {error:#}; set `EDITOR`"
                 ));
                 return Err(NoAnswer::NoTerminal);
@@ -236,7 +236,7 @@ async fn edited(
     }
 }
 
-fn tell(text: &str) {
+fn print_line(text: &str) {
     // An error here cannot be reported.
     let _ = write!(io::stderr(), "{text}\r\n");
 }

@@ -100,10 +100,11 @@ struct Overview {
     empty: &'static str,
 }
 
-const NOTHING_RUNS: &str = "Nothing runs: no session is under way. Agents with `windlass mcp`, \
-    `windlass serve`, `windlass chat` and `windlass run` begin sessions.";
-const NOTHING_HELD: &str = "No handle is held without a runtime. A tool whose `spawn.lifecycle` \
-    has `keep_secs` or `keepable_secs` has handles that outlive their session.";
+const NOTHING_RUNS: &str = "Nothing is running. Agents with `windlass mcp`, `windlass serve`, \
+                            `windlass chat` and `windlass run` start sessions.";
+const NOTHING_HELD: &str = "No kept handle is without a runtime. Handles of a tool with \
+                            `keep_secs` or `keepable_secs` in `spawn.lifecycle` can outlive their \
+                            session.";
 
 impl Overview {
     async fn look() -> anyhow::Result<Self> {
@@ -268,7 +269,8 @@ impl Overview {
             let id = reach::short(session.id.as_str());
             listing.note(match &trouble.error {
                 Some(error) => format!(
-                    "{id}: the record cannot be written ({error}); {} changes wait, {} are lost",
+                    "{id}: the record cannot be written ({error}); {} changes are waiting, {} are \
+                     lost",
                     trouble.waiting, trouble.lost
                 ),
                 None => format!("{id}: {} changes of the record are lost", trouble.lost),

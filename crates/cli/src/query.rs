@@ -50,7 +50,7 @@ enum Manner {
 
 pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<ExitCode> {
     if !args.non_interactive {
-        trust::settle(global).await?;
+        trust::ask_if_untrusted(global).await?;
     }
     let builder = setup::builder(global)?.agents();
     let windlass = Arc::new(setup::build(builder).await?);

@@ -24,7 +24,7 @@ const LONGEST: u64 = 1 << 20;
 pub(crate) async fn list(global: &Global) -> anyhow::Result<ExitCode> {
     let open: Vec<OpenQuestion> = all().await?.into_iter().map(|(_, open)| open).collect();
     let mut listing = listing(
-        "No question is open. Tools ask when they need an answer of yours, such as a password; \
+        "No question is open. Tools ask when they need an answer from you, such as a password; \
          `windlass permissions pending` lists requests for permission.",
     );
     add(&mut listing, &open);
@@ -103,18 +103,18 @@ pub(crate) async fn answer(global: &Global, args: AnswerArgs) -> anyhow::Result<
             ids.join(", ")
         ),
         Err(NoSuchId::None) => {
-            bail!("no question `{wanted}` is open; `windlass questions` lists those that are")
+            bail!("no question `{wanted}` is open; `windlass questions` lists the open ones")
         }
     };
     let Some((peer, open)) = all.iter().find(|(_, open)| open.ask.ask == id) else {
-        bail!("no question `{wanted}` is open; `windlass questions` lists those that are");
+        bail!("no question `{wanted}` is open; `windlass questions` lists the open ones");
     };
     person::sees(peer, "answer").await?;
     let question = &open.ask.question;
     let value = match args.value {
         Some(_) if question.secret => bail!(
-            "`{id}` asks for a secret, and others can read a command line; \
-             run `windlass answer {id}` and type it, or send it to stdin"
+            "`{id}` asks for a secret, and other users can read a command line; run `windlass \
+             answer {id}` and type it, or pass it on stdin"
         ),
         Some(text) => read(question, &text)?,
         None if std::io::stdin().is_terminal() => {
@@ -168,11 +168,11 @@ fn read(question: &Question, text: &str) -> anyhow::Result<Value> {
     }
     match choices(question) {
         Some(choices) => bail!(
-            "`{}` is no answer to it; the choices are {}",
+            "`{}` is not a choice; the choices are {}",
             visible_line(text),
             choices.join(", ")
         ),
-        None => bail!("it takes any text, and there is none"),
+        None => bail!("the answer is empty; give any text"),
     }
 }
 

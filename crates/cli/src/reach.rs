@@ -172,15 +172,15 @@ fn places(targets: &[HandleTarget], wanted: impl Fn(&HandleTarget) -> bool) -> V
 /// The error for a handle without a runtime.
 fn held_alone(name: &str) -> String {
     format!(
-        "`{name}` is held without a runtime; `windlass attach {name}` takes it up, and \
-         `windlass kill {name}` ends it"
+        "`{name}` has no runtime; `windlass attach {name}` takes it over, and `windlass kill \
+         {name}` ends it"
     )
 }
 
 fn unknown(target: &str, targets: &[HandleTarget]) -> String {
     if targets.is_empty() {
         return format!(
-            "there is no handle `{target}`: nothing runs in any session; \
+            "there is no handle `{target}`, and no other handle; \
              `windlass run` and assistants start handles"
         );
     }
@@ -190,7 +190,7 @@ fn unknown(target: &str, targets: &[HandleTarget]) -> String {
     }
     let names: Vec<String> = targets.iter().map(HandleTarget::name).collect();
     format!(
-        "there is no handle `{target}`; there are {}",
+        "there is no handle `{target}`; the handles are {}",
         names.join(", ")
     )
 }

@@ -18,8 +18,8 @@ pub(crate) async fn pending(printer: Printer) -> anyhow::Result<ExitCode> {
     let waiting = waiting().await?;
     let trust = questions::asking_trust().await?;
     let mut listing = questions::listing(
-        "No permission is being asked for. Calls of assistants that no rule allows are asked \
-         about; `windlass permissions` lists the rules.",
+        "No permission request is open. Calls that no rule allows need your permission; `windlass \
+         permissions` lists the rules.",
     );
     for request in &waiting {
         let rendering = RequestRendering::of_permission(request);
@@ -55,7 +55,8 @@ pub(crate) async fn remind() {
     let waiting = waiting().await.map_or(0, |waiting| waiting.len());
     if waiting > 0 {
         errln!(
-            "windlass: your reply is waited for ({waiting}); `windlass permissions pending` lists what is asked"
+            "windlass: waiting for your reply ({waiting}); `windlass permissions pending` lists \
+             the requests"
         );
     }
 }
@@ -102,7 +103,7 @@ pub(crate) async fn reply(printer: Printer, args: ReplyArgs) -> anyhow::Result<E
             Err(error) => return Err(error.into()),
         }
     }
-    bail!("no permission `{wanted}` is being asked for; it may have been answered elsewhere")
+    bail!("no permission request `{wanted}` is open; it may have been answered elsewhere")
 }
 
 /// The full id of a request.
@@ -116,8 +117,8 @@ async fn resolved(wanted: &str) -> anyhow::Result<String> {
             ids.join(", ")
         ),
         Err(NoSuchId::None) => bail!(
-            "no permission `{wanted}` is being asked for; it may have been answered elsewhere; \
-             `windlass permissions pending` lists those that wait"
+            "no permission request `{wanted}` is open; it may have been answered elsewhere; \
+             `windlass permissions pending` lists the open ones"
         ),
     }
 }

@@ -21,8 +21,8 @@ pub(crate) fn check_files() -> anyhow::Result<()> {
     let limit = getrlimit(Resource::Nofile).current;
     match limit {
         Some(limit) if limit < FILES => bail!(
-            "only {limit} files may be open at once, and at least {FILES} are needed; \
-             raise the limit (`ulimit -n`)"
+            "at least {FILES} open files are needed, and the limit is {limit}; raise it (`ulimit \
+             -n`)"
         ),
         _ => Ok(()),
     }
@@ -35,8 +35,8 @@ pub(crate) fn workers() -> anyhow::Result<usize> {
     let started = startable(wanted + OTHERS);
     match started.checked_sub(OTHERS) {
         None | Some(0) => bail!(
-            "only {started} of the {} threads that are needed can be started; \
-             end other programs of this user, or raise the limits (`ulimit -u`, `ulimit -v`)",
+            "only {started} of {} threads could be started; end other programs of this user, or \
+             raise the limits (`ulimit -u`, `ulimit -v`)",
             OTHERS + 1
         ),
         Some(workers) => Ok(workers),

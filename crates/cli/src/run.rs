@@ -33,7 +33,7 @@ pub(crate) async fn run(global: &Global, args: RunArgs) -> anyhow::Result<ExitCo
         return detached::run(global, &args).await;
     }
     if args.terminal && !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
-        bail!("`--terminal` shows the command's terminal in yours, and this is none; leave it out");
+        bail!("`--terminal` needs a terminal to show the command's terminal in; leave it out");
     }
     let mut signals = Signals::new()?;
     // No prompt: only trusted project files apply.

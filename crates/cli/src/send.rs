@@ -60,7 +60,7 @@ pub(crate) async fn kill(global: &Global, args: KillArgs) -> anyhow::Result<Exit
         column("SESSION"),
         column("OUTCOME").cut_to(20),
     ];
-    let mut listing = Listing::new(columns, "Nothing runs, so there was nothing to end.");
+    let mut listing = Listing::new(columns, "Nothing is running, so nothing was ended.");
     let mut receipts = Vec::new();
     let mut failed = false;
     for target in &targets {
@@ -137,7 +137,7 @@ async fn end_held(kept: &SurveyedHandle) -> (String, Value, Tone) {
 /// such as `windlass run`, may not reply.
 async fn end(target: &HandleTarget) -> anyhow::Result<Value> {
     match target.peer.post(&target.path("/abort"), &()).await {
-        Ok(receipt) => serde_json::from_slice(&receipt).context("the receipt is not understood"),
+        Ok(receipt) => serde_json::from_slice(&receipt).context("the reply cannot be read"),
         Err(PeerError::Broken(_) | PeerError::Unreachable(..)) if has_gone(target).await => {
             Ok(json!({"ended": null, "survivors": []}))
         }

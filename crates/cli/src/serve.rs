@@ -47,7 +47,7 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 /// Creates the runtime. Agents on `/mcp` may provide their model to MCP
 /// servers.
 async fn set_up(global: &Global) -> anyhow::Result<Windlass> {
-    trust::settle(global).await?;
+    trust::ask_if_untrusted(global).await?;
     setup::build(setup::builder(global)?.lends_clients()).await
 }
 
@@ -166,7 +166,7 @@ impl Preparation {
             let pid = predecessor.offer.pid;
             // Fails if the predecessor has ended.
             let _ = predecessor.is_up().await;
-            errln!("windlass: this server has taken the place of process {pid}");
+            errln!("windlass: this server has replaced process {pid}");
         }
         taking_up::forget_the_rest(&serving.windlass, api);
         Ok(serving)
@@ -228,11 +228,11 @@ impl Serving {
         self.leave().await;
         match successor.give().await {
             Ok(()) => {
-                errln!("windlass: another process has taken the place of this server");
+                errln!("windlass: another process has replaced this server");
                 Ok(true)
             }
             Err(error) => {
-                errln!("windlass: the new server did not come up, so this one goes on: {error}");
+                errln!("windlass: the new server did not start, so this one continues: {error}");
                 self.come_back().await?;
                 Ok(false)
             }
@@ -254,7 +254,7 @@ impl Serving {
     async fn come_back(&mut self) -> anyhow::Result<()> {
         self.api.come_back();
         if let Err(error) = self.api.take_events_back() {
-            errln!("windlass: events are not kept any longer: {error}");
+            errln!("windlass: events are no longer written to disk: {error}");
         }
         taking_up::take_up(&self.windlass, &self.api).await;
         // Dropping them removes their files.
@@ -299,7 +299,10 @@ fn interface(windlass: &Arc<Windlass>, folder: &Path) -> Api {
     match EventLogs::open(&taking_up::folder(windlass)) {
         Ok(logs) => api.keeping_events(logs),
         Err(error) => {
-            errln!("windlass: events are not kept for a server after this one: {error}");
+            errln!(
+                "windlass: events cannot be written to disk, so the next server will not have \
+                    them: {error}"
+            );
             api
         }
     }
@@ -312,9 +315,9 @@ fn open(
     closing: &CancellationToken,
 ) -> anyhow::Result<Doors> {
     let control = ControlSocket::listen(folder, api, peer_is_tool)
-        .context("the control socket cannot be made")?;
+        .context("the control socket cannot be created")?;
     let handover = HandoverSocket::listen(folder, peer_is_tool)
-        .context("the socket for a successor cannot be made")?;
+        .context("the handover socket cannot be created")?;
     let port = match place {
         Some((place, router)) => Some(place.serve(router.clone(), api, closing.clone())?),
         None => None,

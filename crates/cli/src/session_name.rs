@@ -31,7 +31,7 @@ impl SessionName {
             .recursive(true)
             .mode(0o700)
             .create(&folder)
-            .with_context(|| format!("cannot make `{}`", folder.display()))?;
+            .with_context(|| format!("cannot create `{}`", folder.display()))?;
         let path = folder.join(format!("session-{}-{name}.lock", project_id(root)));
         let mut file = File::options()
             .read(true)
@@ -71,8 +71,8 @@ fn in_use(name: &str, file: &mut File) -> String {
         format!("process {owner}")
     };
     format!(
-        "session `{name}` of this project is {owner}'s (`windlass ps` shows it); \
-         end that one, or choose another name for --session"
+        "session `{name}` of this project is in use by {owner} (`windlass ps` shows it); end that \
+         process, or choose another name for --session"
     )
 }
 
@@ -80,7 +80,7 @@ fn in_use(name: &str, file: &mut File) -> String {
 pub(crate) fn check(name: &str) -> anyhow::Result<()> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
     if name.is_empty() || name.len() > LONGEST || !name.chars().all(is_plain) {
-        bail!("--session takes 1 to {LONGEST} of A-Z a-z 0-9 . _ -, not `{name}`");
+        bail!("`{name}` cannot be a session name; use 1 to {LONGEST} of A-Z a-z 0-9 . _ -");
     }
     Ok(())
 }

@@ -68,7 +68,7 @@ async fn list(store: &Store, limit: usize, printer: Printer) -> anyhow::Result<(
         column("PROJECT").cut_to(10).spare(1),
         column("TITLE").cut_to(16),
     ];
-    let empty = "No session is recorded yet; `windlass chat`, `windlass query` and agents with \
+    let empty = "No sessions are recorded yet. `windlass chat`, `windlass query` and agents with \
          `windlass mcp` record theirs.";
     let mut listing = Listing::new(columns, empty);
     for session in &sessions {
@@ -133,7 +133,7 @@ async fn prune(
 ) -> anyhow::Result<()> {
     let age = read_age(older_than)?;
     let Some(before) = SystemTime::now().checked_sub(age) else {
-        bail!("`{older_than}` is longer ago than there was time");
+        bail!("`{older_than}` is before the beginning of time; give a shorter one");
     };
     let scope = if outputs {
         Prune::Outputs

@@ -19,7 +19,7 @@ pub(crate) async fn windlass(global: &Global) -> anyhow::Result<Windlass> {
 
 /// Creates the runtime, and prints its warnings.
 pub(crate) async fn build(builder: Builder) -> anyhow::Result<Windlass> {
-    Ok(told(builder.build().await?))
+    Ok(print_warnings(builder.build().await?))
 }
 
 /// A builder with the configuration of the command line.
@@ -28,7 +28,7 @@ pub(crate) fn builder(global: &Global) -> anyhow::Result<Builder> {
 }
 
 /// Prints the runtime's warnings.
-fn told(windlass: Windlass) -> Windlass {
+fn print_warnings(windlass: Windlass) -> Windlass {
     for warning in windlass.warnings() {
         errln!("windlass: {warning}");
     }
@@ -77,7 +77,10 @@ pub(crate) fn warn_of_record(windlass: &Windlass) {
             error.source()
         });
         let causes: Vec<String> = causes.map(ToString::to_string).collect();
-        errln!("windlass: nothing is recorded: {}", causes.join(": "));
+        errln!(
+            "windlass: the session is not recorded: {}",
+            causes.join(": ")
+        );
     }
 }
 
@@ -99,7 +102,7 @@ pub(crate) fn load(global: &Global) -> anyhow::Result<Config> {
         tracing::debug!(%root, trusted, files = ?config.files, "the configuration is loaded");
     }
     // The error lists every mistake.
-    config.map_err(|error| anyhow::anyhow!("the configuration is wrong\n{error}"))
+    config.map_err(|error| anyhow::anyhow!("the configuration is invalid\n{error}"))
 }
 
 pub(crate) fn load_options(global: &Global) -> anyhow::Result<LoadOptions> {

@@ -34,7 +34,7 @@ pub(crate) use {errln, outln};
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StdoutError {
     /// The reader is gone.
-    #[error("nobody reads the output any more")]
+    #[error("the output is closed")]
     Closed,
     /// It cannot be written.
     #[error("the output cannot be written: {0}")]

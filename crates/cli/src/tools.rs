@@ -34,7 +34,7 @@ pub(crate) async fn run(global: &Global, args: &ToolsArgs) -> anyhow::Result<Exi
 
 async fn carry_out(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode> {
     if !matches!(args.command, Some(ToolsCommand::New(_))) {
-        trust::settle(global).await?;
+        trust::ask_if_untrusted(global).await?;
     }
     match &args.command {
         Some(ToolsCommand::Check) => check::run(global).await,
@@ -86,7 +86,7 @@ async fn show(global: &Global, args: &ToolsArgs) -> anyhow::Result<ExitCode> {
     ];
     let mut listing = Listing::new(
         columns,
-        "There are no tools; `windlass tools new` writes one.",
+        "There are no tools; `windlass tools new` creates one.",
     );
     let outlines = offered.iter().map(|tool| Outline::of(&windlass, tool));
     let outlines: Vec<Outline> = outlines.collect();

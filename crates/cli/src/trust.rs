@@ -40,7 +40,7 @@ pub(crate) async fn run(global: &Global, args: TrustArgs) -> anyhow::Result<Exit
                 let files: Vec<_> = files.collect();
                 print_json(&json!({"root": text(&config.root), "trusted": true, "files": files}))?;
             } else if is_trusted {
-                outln!("{root} is trusted as it is")?;
+                outln!("{root} is trusted already")?;
             } else {
                 outln!("{root} has no files that need trust")?;
             }
@@ -48,7 +48,7 @@ pub(crate) async fn run(global: &Global, args: TrustArgs) -> anyhow::Result<Exit
         }
     };
     if let Some(broken) = &question.broken {
-        bail!("the project's configuration is wrong; it can be trusted once it loads\n{broken}");
+        bail!("the project's configuration is invalid; fix it, then trust the project\n{broken}");
     }
     let store = TrustStore::of_user();
     if global.json {
@@ -69,7 +69,10 @@ pub(crate) async fn run(global: &Global, args: TrustArgs) -> anyhow::Result<Exit
 
 async fn agreed(question: &TrustQuestion) -> anyhow::Result<bool> {
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
-        bail!("nobody can be asked here, so nothing was trusted; `--yes` trusts what is shown");
+        bail!(
+            "there is no terminal to ask on, so nothing was trusted; `--yes` trusts what is \
+               shown"
+        );
     }
     Ok(prompt::ask(&confirmation(question)).await == Some(true))
 }
@@ -83,7 +86,7 @@ fn confirmation(question: &TrustQuestion) -> Confirmation {
 /// machine.
 async fn keep(store: &TrustStore, question: &TrustQuestion) -> anyhow::Result<()> {
     let kept = store.trust(&question.content);
-    kept.context("the decision cannot be kept in the state directory")?;
+    kept.context("the decision cannot be written to the state directory")?;
     tell_runtimes().await
 }
 
@@ -113,7 +116,8 @@ pub(crate) fn untrust(global: &Global, args: &UntrustArgs) -> anyhow::Result<Exi
         return print_json(&json!({"root": text(&root), "trusted": false}));
     }
     outln!(
-        "{} is no longer trusted; runtimes that have loaded it keep what they have",
+        "{} is no longer trusted; runtimes that have loaded its configuration keep it until they \
+         restart",
         root.display()
     )?;
     Ok(ExitCode::SUCCESS)
@@ -126,8 +130,8 @@ fn list(global: &Global) -> anyhow::Result<ExitCode> {
         column("DIGEST").spare(1),
         column("PROJECT").cut_to(20),
     ];
-    let empty = "No project was decided about; `windlass trust` in a project with a `.windlass` \
-         folder asks.";
+    let empty = "No project has been trusted or declined. Run `windlass trust` in a project with \
+                 a `.windlass` folder.";
     let mut listing = Listing::new(columns, empty);
     for record in &records {
         let decision = if record.is_trusted {
@@ -160,7 +164,7 @@ fn in_folder(global: &Global, directory: Option<&Path>) -> Global {
 
 /// Asks whether to trust the project, if it is not trusted, a person is at the
 /// terminal, and they have not declined exactly this content.
-pub(crate) async fn settle(global: &Global) -> anyhow::Result<()> {
+pub(crate) async fn ask_if_untrusted(global: &Global) -> anyhow::Result<()> {
     let at_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     if !at_terminal || global.json || person::is_tool() {
         return Ok(());
@@ -177,7 +181,7 @@ pub(crate) async fn settle(global: &Global) -> anyhow::Result<()> {
         Some(true) => keep(&store, &question).await,
         Some(false) => {
             let declined = store.decline(&question.content);
-            declined.context("the decision cannot be kept in the state directory")
+            declined.context("the decision cannot be written to the state directory")
         }
         None => Ok(()),
     }
@@ -259,7 +263,7 @@ impl Before {
         });
         if is_known && question.broken.is_none() && !person::is_tool() {
             let kept = TrustStore::of_user().trust(content);
-            return kept.context("the decision cannot be kept in the state directory");
+            return kept.context("the decision cannot be written to the state directory");
         }
         if let Some(notice) = notice(&config) {
             errln!("windlass: {notice}");
@@ -307,7 +311,7 @@ fn shown(question: &TrustQuestion, store: &TrustStore) -> String {
     let root = visible_line(&content.root.display().to_string());
     let _ = writeln!(text, "The project {root} has its own configuration.");
     let lists = [
-        ("It starts by itself, without a call:", &question.starts),
+        ("Started without a call:", &question.starts),
         ("It wants to:", &question.wants),
         ("It offers tools:", &question.offers),
         ("Without effect, even if it is trusted:", &question.ignored),

@@ -53,7 +53,7 @@ pub(crate) async fn work(args: WorkerArgs) -> anyhow::Result<ExitCode> {
 
 fn broker(args: BrokerArgs) -> anyhow::Result<BrokerOptions> {
     if !matches!(args.replicas, 1 | 3 | 5) {
-        bail!("--replicas is 1, 3 or 5");
+        bail!("--replicas must be 1, 3 or 5");
     }
     Ok(BrokerOptions {
         credentials: args.credentials,
@@ -182,13 +182,13 @@ async fn drain(
         [(_, pool, view)] => {
             let running = view.drain(name).await?;
             outln!(
-                "worker `{name}` of pool `{}` drains; {running} programs run there",
+                "worker `{name}` of pool `{}` is draining; it still runs {running} programs",
                 pool.pool
             )?;
             Ok(ExitCode::SUCCESS)
         }
         [] => bail!("no pool has a worker `{name}`; `windlass workers` lists them"),
-        _ => bail!("several pools have a worker `{name}`; say which with --host"),
+        _ => bail!("several pools have a worker `{name}`; choose one with --host"),
     }
 }
 
@@ -212,7 +212,7 @@ pub(crate) async fn check(
         }
     };
     outln!(
-        "host `{}` answers after {} ms",
+        "host `{}` replied after {} ms",
         host.name,
         begun.elapsed().as_millis()
     )?;
@@ -225,7 +225,7 @@ pub(crate) async fn check(
         if durability.survives_a_broker() {
             "a broker that dies loses nothing and stops nothing"
         } else {
-            "while the broker is down, handles wait, and go on when it is back"
+            "while the broker is down, handles wait; they continue when it is back"
         }
     )?;
     outln!("lease     {} s", host.lease.as_secs())?;
@@ -235,7 +235,7 @@ pub(crate) async fn check(
     let slots: u32 = fitting.iter().map(|worker| worker.slots).sum();
     let running: u32 = fitting.iter().map(|worker| worker.running).sum();
     outln!(
-        "workers   {} of {}, {running} of {slots} slots taken",
+        "workers   {} of {}, {running} of {slots} slots in use",
         fitting.len(),
         workers.len()
     )?;

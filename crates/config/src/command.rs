@@ -35,7 +35,7 @@ pub enum CommandError {
     )]
     OpenTemplate,
     /// It holds a zero byte, which no argument can.
-    #[error("holds a zero byte; remove it")]
+    #[error("contains a NUL byte; remove it")]
     ZeroByte,
 }
 

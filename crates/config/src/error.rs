@@ -56,7 +56,8 @@ pub enum ProblemKind {
     },
     /// A flag or a variable does not assign anything.
     #[error(
-        "`{assignment}` assigns nothing; write key=value, such as conversation.tools.shell.run=ask"
+        "`{assignment}` is not an assignment; write key=value, such as \
+         conversation.tools.shell.run=ask"
     )]
     NoAssignment {
         /// The given assignment.
@@ -123,7 +124,8 @@ pub enum ProblemKind {
     },
     /// There is no built-in tool of that name.
     #[error(
-        "tool `{tool}` names the built-in tool `{builtin}`, which does not exist; there are {known}"
+        "tool `{tool}` uses the built-in tool `{builtin}`, which does not exist; the built-in \
+         tools are {known}"
     )]
     NoBuiltin {
         tool: String,
@@ -152,22 +154,26 @@ pub enum ProblemKind {
     HostAndHosts { tool: String },
     /// A host has no command.
     #[error(
-        "host `{host}` has no `via`; write the words that run `windlass host` there, or `nats` and `pool`"
+        "host `{host}` has no `via`; add the command that runs `windlass host` there, or `nats` \
+         and `pool`"
     )]
     NoVia { host: String },
     /// A pool is incomplete, or is also a host.
     #[error(
-        "host `{host}` is either a machine with `via`, or a pool with `nats` and `pool`; `cert` and `key` belong together"
+        "host `{host}` must be either a machine with `via`, or a pool with `nats` and `pool`; \
+         `cert` and `key` must be given together"
     )]
     HalfPool { host: String },
     /// A host cannot be called so.
     #[error(
-        "a host cannot be called {name:?}; use letters, digits, `_` and `-`, at most 48, and begin with a letter"
+        "{name:?} cannot be a host's name; begin with a letter and use at most 48 letters, \
+         digits, `_` and `-`"
     )]
     HostName { name: String },
     /// A tool has actions, but none that starts a handle.
     #[error(
-        "tool `{tool}` lists actions without \"spawn\", so that no handle of it could ever be started; add \"spawn\", or remove `actions`"
+        "tool `{tool}` lists actions without \"spawn\", so no handle of it could be started; add \
+         \"spawn\", or remove `actions`"
     )]
     NoSpawn { tool: String },
     /// A parameter of a stateful tool has a reserved name.
@@ -177,7 +183,8 @@ pub enum ProblemKind {
     Reserved { tool: String, parameter: String },
     /// A JSON Schema is given instead of a table of parameters.
     #[error(
-        "`{key}` is a JSON Schema, and a table for each parameter is wanted; write its `properties` as `{key}.NAME = {{ type = … }}`, with `required = true` in those that must be given"
+        "`{key}` is a JSON Schema, but must be a table for each parameter; write its `properties` \
+         as `{key}.NAME = {{ type = … }}`, with `required = true` in the required ones"
     )]
     SchemaParameters {
         /// The dotted path of the table.
@@ -185,7 +192,8 @@ pub enum ProblemKind {
     },
     /// A parameter has no type, while other parameters of the tool have one.
     #[error(
-        "parameter `{parameter}` of `{tool}` has no `type`, while others have one; give it a type, or remove theirs so that the program is asked"
+        "parameter `{parameter}` of `{tool}` has no `type`, while others have one; give it a \
+         type, or remove the others' types so that the program describes its parameters"
     )]
     NoType { tool: String, parameter: String },
     /// A server has both a command and an address, or neither.

@@ -19,19 +19,18 @@ pub enum ExpectedValue {
     #[error("a table of strings")]
     StringMap,
     /// Names of environment variables.
-    #[error(
-        "an array of names of variables, in which `*` stands for anything, without `WINDLASS_TOKEN`"
-    )]
+    #[error("an array of names of variables, with `*` as a wildcard, without `WINDLASS_TOKEN`")]
     VariableNames,
     /// The command of a host.
     #[error(
-        "an array of words that run `windlass host` there, such as [\"ssh\", \"-T\", \"NAME\", \"windlass\", \"host\"]"
+        "an array with the command that runs `windlass host` there, such as [\"ssh\", \"-T\", \
+         \"NAME\", \"windlass\", \"host\"]"
     )]
     Via,
     /// The brokers of a pool.
     #[error(
-        "an address such as \"nats://broker:4222\", or several with commas, without a user or a password: name a file with \
-         them in `credentials`"
+        "an address such as \"nats://broker:4222\", or several separated by commas, without a \
+         user or a password (put them into the file `credentials`)"
     )]
     Nats,
     #[error("a name of letters, digits, `_` and `-`, at most 48")]
@@ -86,7 +85,7 @@ pub enum ExpectedValue {
     #[error("an array of paths: absolute, below `~/`, or relative to the project; without `*`")]
     Paths,
     /// A count that is not zero.
-    #[error("a number from 1 on")]
+    #[error("a number of at least 1")]
     SomeCount,
     /// A duration.
     #[error("a number of seconds from 0 to 31536000 (a year)")]
@@ -113,7 +112,7 @@ pub enum ExpectedValue {
     #[error("a whole number from 2 to 1024")]
     Columns,
     /// A count that may be zero.
-    #[error("a number from 0 on")]
+    #[error("a number of at least 0")]
     Count,
     /// A number of tokens.
     #[error("a number of tokens")]
@@ -143,8 +142,8 @@ pub enum ExpectedValue {
     McpTools,
     /// A tool's source, as a string.
     #[error(
-        "\"local\", \"builtin\" or \"mcp\", with `.NAME` after it where the source has another \
-         name for the tool (\"mcp.SERVER.TOOL\")"
+        "\"local\", \"builtin\" or \"mcp\", followed by `.NAME` if the source has another name \
+                                          for the tool (\"mcp.SERVER.TOOL\")"
     )]
     Source,
     /// A tool's source, as a table.

@@ -56,7 +56,7 @@ impl Layers {
                 layers.project = ProjectFiles::gather(root, options);
             }
             Ok(None) => {}
-            // Somebody else's folder is no project of this user.
+            // A folder of another user is not a project of this user.
             Err(problem) => layers.project.refused.push(problem),
         }
         for file in &options.explicit {

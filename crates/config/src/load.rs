@@ -137,7 +137,7 @@ impl LayerGroup {
                 Err(problems) => reader.problems.extend(problems),
             }
         }
-        // Another layer may say it; the merged ones are looked at again.
+        // Another layer may set it, so the merged tables are checked again.
         let is_told = |problem: &Problem| !matches!(problem.kind, ProblemKind::NoVia { .. });
         reader.problems.retain(is_told);
         Self {
@@ -154,7 +154,7 @@ enum Gaps {
     Fail,
     /// The project may define it.
     Fine,
-    /// Nothing is, since only the commands are looked at.
+    /// No value is, because only the commands are checked.
     All,
 }
 
@@ -278,14 +278,14 @@ fn warnings(unused: &UnusedKeys, tools: &[ToolConfig], foreign: &[PathBuf]) -> V
             let why = if keys::UNENFORCED.contains(&key.as_str()) {
                 "is not enforced by Windlass"
             } else {
-                "has no effect, since Windlass has no use for it"
+                "has no effect in Windlass"
             };
             format!("`{key}` {why} ({})", span.place())
         })
         .collect();
     warnings.extend(foreign.iter().map(|file| {
         let file = file.display();
-        format!("`{file}` is not read, since tools are defined in files that end in `.toml`")
+        format!("`{file}` is not read; files that define tools end in `.toml`")
     }));
     let off: Vec<_> = tools
         .iter()
@@ -294,7 +294,8 @@ fn warnings(unused: &UnusedKeys, tools: &[ToolConfig], foreign: &[PathBuf]) -> V
         .collect();
     if let Some(first) = off.first() {
         warnings.push(format!(
-            "not offered, because `enable` says so: {}; --set conversation.tools.{first}.enable=true offers one",
+            "disabled by `enable`: {}; enable one with --set \
+             conversation.tools.{first}.enable=true",
             keys::listed(&off)
         ));
     }

@@ -56,7 +56,7 @@ fn what_is_inside_a_parameter_is_changed_and_not_replaced() {
 }
 
 #[test]
-fn entries_that_name_nothing_are_told_at_any_depth() {
+fn entries_that_name_nothing_are_reported_at_any_depth() {
     let changes = entries(json!({
         "target": {"properties": {"prot": {"summary": "x"}, "host": {"summary": "x"}}},
         "tag": {"summary": "x"},

@@ -23,10 +23,10 @@ pub enum FileFault {
     #[error(transparent)]
     Unreadable(#[from] io::Error),
     /// It is a FIFO, a device, a socket or a folder.
-    #[error("it is {0}, and only plain files are read")]
+    #[error("it is {0}; only regular files are read")]
     NotPlain(&'static str),
     /// It is larger than [`LARGEST_FILE`], or than a program may be.
-    #[error("it is larger than {} MiB, which is the most", .most >> 20)]
+    #[error("it is larger than {} MiB, the maximum", .most >> 20)]
     TooLarge {
         /// The limit in bytes.
         most: u64,
@@ -96,7 +96,7 @@ pub(crate) fn read_text(path: &Path, owners: Owners<'_>) -> Result<String, FileF
 
 /// Opens a regular file of at most `most` bytes.
 pub(crate) fn open(path: &Path, owners: Owners<'_>, most: u64) -> Result<File, FileFault> {
-    // Opening a device may do something by itself, so it is looked at first.
+    // Opening a device may have side effects, so its type is checked first.
     check(&fs::metadata(path)?, owners, most)?;
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let descriptor = rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from)?;

@@ -15,7 +15,7 @@ use crate::command::CommandConfig;
 use crate::plain_file::{FileFault, Owners, open};
 use crate::trust::{ProjectProgram, hexadecimal};
 
-/// The largest file that is looked at, in bytes.
+/// The largest file that is read, in bytes.
 const LARGEST_PROGRAM: u64 = 512 << 20;
 
 /// The entry files of a folder that is passed to an interpreter.

@@ -44,7 +44,7 @@ fn a_word_and_a_table_are_read() {
 }
 
 #[test]
-fn a_wrong_word_is_told_with_those_that_work() {
+fn a_wrong_word_is_reported_with_those_that_work() {
     for (text, expected) in [
         ("sandbox = \"on\"", "workspace"),
         ("sandbox = { network = \"some\" }", "loopback"),

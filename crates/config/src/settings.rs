@@ -44,7 +44,7 @@ pub struct ToolSettings {
     pub describe_timeout: Option<Duration>,
     /// The program can print arguments in readable form.
     pub format_arguments: Option<bool>,
-    /// A call changes nothing; clients are told so.
+    /// A call changes nothing. Clients receive this as an annotation.
     pub read_only: Option<bool>,
     /// The maximum number of bytes of output in one reply.
     pub output_limit: Option<u64>,

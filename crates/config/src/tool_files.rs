@@ -39,7 +39,7 @@ impl ToolFiles {
         self.seen += entries.len();
         if self.seen > MOST_ENTRIES {
             let error =
-                io::Error::other("it holds too many files and folders, or links lead in a circle");
+                io::Error::other("it contains too many files and folders, or a cycle of links");
             return self.unreadable.push((folder.to_owned(), error.into()));
         }
         let is_package = depth > 0
@@ -61,7 +61,7 @@ impl ToolFiles {
                 if depth < DEPTH {
                     self.gather(&entry, owners, depth + 1);
                 } else {
-                    let error = io::Error::other("it lies too deep, or a link leads in a circle");
+                    let error = io::Error::other("it is nested too deep, or in a cycle of links");
                     self.unreadable.push((entry, error.into()));
                 }
                 if self.seen > MOST_ENTRIES {
@@ -113,7 +113,7 @@ fn is_about_tools(file: &Path) -> bool {
     if MANIFESTS.iter().any(|manifest| file.ends_with(manifest)) {
         return false;
     }
-    // One that cannot be read is told when it is loaded.
+    // A file that cannot be read is reported when it is loaded.
     let Ok(text) = read_text(file, Owners::Anybody) else {
         return true;
     };

@@ -220,11 +220,11 @@ impl Ignored {
             let Some(record) = said.get("conversation").and_then(|it| it.get(key)) else {
                 continue;
             };
-            let why = "whether sessions are recorded is for your own configuration to say";
+            let why = "only your own configuration decides whether sessions are recorded";
             self.note(&format!("conversation.{key}"), why, &record.span);
         }
         if let Some(max) = said.get("kept").and_then(|it| it.get("max")) {
-            let why = "how many handles are kept is for your own configuration to say";
+            let why = "only your own configuration decides how many handles are kept";
             self.note("kept.max", why, &max.span);
         }
         for (name, entry) in entries(said.get("hosts")) {
@@ -235,8 +235,7 @@ impl Ignored {
         }
         let providers = said.get("providers");
         for (name, entry) in entries(providers.and_then(|it| it.get("llm"))) {
-            let why =
-                "the addresses and keys of model providers are for your own configuration to say";
+            let why = "only your own configuration sets the addresses and keys of model providers";
             self.note(&format!("providers.llm.{name}"), why, &entry.key);
         }
         for (name, entry) in entries(providers.and_then(|it| it.get("mcp"))) {
@@ -265,7 +264,7 @@ impl Ignored {
                 && own.secrets != Some(SecretTarget::Assistant)
                 && let Some(node) = table.get("secrets")
             {
-                let why = "who answers secrets is for your own configuration to say";
+                let why = "only your own configuration decides who answers secrets";
                 self.note(&format!("{path}.secrets"), why, &node.span);
             }
             if defined(user, name).is_some() {
@@ -304,7 +303,7 @@ impl Ignored {
                 && is_laxer(said, bound)
                 && let Some(node) = table.get("sandbox")
             {
-                let why = "your own configuration is stricter, and both hold";
+                let why = "your own configuration is stricter, and both apply";
                 self.note(&format!("{path}.sandbox"), why, &node.span);
             }
             if let Some(node) = table.get("limits")
@@ -318,7 +317,7 @@ impl Ignored {
 
     fn note_variables(&mut self, path: &str, table: &Node) {
         if let Some(node) = table.get("pass_env") {
-            let why = "which credentials programs get is for your own configuration to say";
+            let why = "only your own configuration decides which credentials programs get";
             self.note(&format!("{path}.pass_env"), why, &node.span);
         }
     }

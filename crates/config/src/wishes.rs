@@ -97,7 +97,9 @@ impl Wishes {
         );
         for (id, question) in &tool.settings.questions {
             if question.answer.is_some() && !own.questions.contains_key(id) {
-                self.want(&format!("answer the question `{id}` of {shown} by itself"));
+                self.want(&format!(
+                    "answer the question `{id}` of {shown} automatically"
+                ));
             }
         }
     }

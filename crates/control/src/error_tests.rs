@@ -67,7 +67,7 @@ async fn an_answer_to_nothing_and_input_for_a_stopped_handle_are_409() {
         refused(&stage, &input, json!({"answer": "x"})).await,
         (
             409,
-            "handle `h` asks nothing; type into it instead".to_owned()
+            "handle `h` has no open question; type into it instead".to_owned()
         )
     );
     job.end();
@@ -76,7 +76,7 @@ async fn an_answer_to_nothing_and_input_for_a_stopped_handle_are_409() {
         refused(&stage, &input, typed).await,
         (
             409,
-            "handle `h` has stopped and takes no input; its log has what it printed".to_owned()
+            "handle `h` has stopped and takes no input; its output is in its log".to_owned()
         )
     );
 }

@@ -19,7 +19,7 @@ pub struct LoggedSession {
     /// The name that it was given, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Whoever drives it needs no permission for anything.
+    /// Its driver needs no permission for any call.
     #[serde(default)]
     pub trusted: bool,
     /// Set if it was created over HTTP: it ends after this many seconds without

@@ -215,7 +215,7 @@ fn numbers<'a>(values: impl Iterator<Item = &'a str>, shape: NumberShape) -> Opt
                 return None;
             }
             let digits = &value[..value.len() - rest.len()];
-            // A version such as 1.2.3 is a number that tells nothing.
+            // A version such as 1.2.3 is not a measured number.
             Some(digits.replace(',', "").parse().unwrap_or(0.0))
         })
         .collect()

@@ -160,7 +160,7 @@ impl Digester {
     }
 }
 
-/// Everything as it is.
+/// Everything unchanged.
 fn whole(passage: &Passage, first: u64) -> Digested {
     if passage.count() == 0 {
         return Digested {

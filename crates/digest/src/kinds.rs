@@ -11,7 +11,7 @@ pub(crate) type HashedMap<V> = HashMap<u64, V, BuildHasherDefault<KeyHasher>>;
 /// A set of hashes.
 pub(crate) type HashedSet = HashSet<u64, BuildHasherDefault<KeyHasher>>;
 
-/// Takes a hash as it is.
+/// Uses a hash unchanged.
 #[derive(Default)]
 pub(crate) struct KeyHasher(u64);
 

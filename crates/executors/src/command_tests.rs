@@ -50,7 +50,7 @@ fn a_command_without_a_template_gets_both_last() {
 }
 
 #[test]
-fn a_program_is_told_the_context_or_cannot_be_asked() {
+fn a_program_receives_the_context_or_cannot_be_asked() {
     let tells = |line: &[&str], trailing| command(line, false).tells_context(trailing);
     assert!(tells(&["x"], Trailing::ContextAndTool));
     assert!(!tells(&["x"], Trailing::Nothing));

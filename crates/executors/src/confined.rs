@@ -182,8 +182,9 @@ impl JobHost for RemotePorts {
         let lease = unreachable.lease.as_secs();
         let host = unreachable.host;
         Some(format!(
-            "host `{host}` has not been reached for {ago} s; this is what was known then. Orders are delivered when it is \
-             reached again; after {lease} s it ends the tool by itself"
+            "host `{host}` has been unreachable for {ago} s; this is its last known state. Orders \
+             are delivered when it is reachable again; after {lease} s without a connection the \
+             host ends the tool"
         ))
     }
 

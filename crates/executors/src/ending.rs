@@ -122,7 +122,7 @@ pub(crate) fn input_error(error: &WriteError) -> InputError {
         WriteError::NoInput => InputError::NoStdin,
         WriteError::Closed => InputError::StdinClosed,
         WriteError::Full { queued } => InputError::StdinFull { queued: *queued },
-        // What comes to be added is as final as this.
+        // Text that is added later is as final as this.
         WriteError::Exited | _ => InputError::Exited,
     }
 }

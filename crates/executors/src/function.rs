@@ -63,7 +63,7 @@ impl Executor for Function {
         };
         let task = tokio::spawn(async move {
             let result = call.await;
-            end.tell(Ending::reported(result));
+            end.report_end(Ending::reported(result));
         });
         Ok(Arc::new(FunctionJob {
             cancellation,
@@ -86,7 +86,7 @@ struct ReportEndOnDrop {
 }
 
 impl ReportEndOnDrop {
-    fn tell(&self, ending: Ending) {
+    fn report_end(&self, ending: Ending) {
         self.output.finish();
         self.reporter
             .report(self.output.written(), ToolEvent::Ended(ending));
@@ -97,7 +97,7 @@ impl ReportEndOnDrop {
 impl Drop for ReportEndOnDrop {
     fn drop(&mut self) {
         if !*self.ended.borrow() {
-            self.tell(Ending::failed("the function ended without a result"));
+            self.report_end(Ending::failed("the function ended without a result"));
         }
     }
 }

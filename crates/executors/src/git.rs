@@ -157,7 +157,7 @@ impl Git {
                 keep,
             })));
         }
-        // Nobody is there to use an editor or to answer: what needs one fails.
+        // There is no user for an editor or a prompt, so commands that need one fail.
         let command = command
             .env("GIT_EDITOR", "true")
             .env("GIT_SEQUENCE_EDITOR", "true")

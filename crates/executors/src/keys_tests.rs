@@ -104,10 +104,11 @@ fn arrows_follow_the_application_form() {
 }
 
 #[test]
-fn an_unknown_key_is_told_the_near_ones() {
+fn an_unknown_key_is_answered_with_similar_ones() {
     assert_eq!(
         check("pgup"),
-        "there is no key `pgup`; near are pageup, up, bs, del, and ctrl-, alt- and shift- go before a key or a single character"
+        "there is no key `pgup`; similar keys are pageup, up, bs, del; ctrl-, alt- and shift- can \
+         precede a key or a single character"
     );
     assert!(check("hyper-x").starts_with("there is no key `hyper-x`"));
     assert!(check("ctrl-é").starts_with("there is no key"));

@@ -58,7 +58,7 @@ fn a_line_is_known_that_comes_in_pieces() {
         &["touch x", "ouch x", "uch x", "ch x"],
     );
     check("bash", &["ls\r", "pwd\r"], &["pwd"]);
-    // Somebody else may have read the first piece.
+    // Another program may have read the first piece.
     check("bash", &["y", "touch x\r"], &["ytouch x", "touch x"]);
     check("bash", &["touch x", "\r"], &["touch x"]);
 }
@@ -236,7 +236,7 @@ fn a_shell_behind_the_foreground_reads_what_the_foreground_leaves() {
 }
 
 #[test]
-fn one_line_is_told_from_several_and_from_keys() {
+fn one_line_is_distinguished_from_several_and_from_keys() {
     assert!(is_one_line(b"yes\r"));
     assert!(is_one_line(b"y"));
     assert!(is_one_line(b"\r"));

@@ -53,7 +53,7 @@ pub struct LocalTool {
     pub kept: Kept,
 }
 
-/// A borrowed [`Tool`](windlass_protocol::Tool), for serialisation without
+/// A borrowed [`ToolInvocation`](windlass_protocol::ToolInvocation), for serialisation without
 /// copies.
 #[derive(Serialize)]
 struct ToolRef<'a> {
@@ -133,7 +133,7 @@ impl Executor for LocalTool {
     }
 
     fn keeps(&self) -> bool {
-        // Of one that speaks states, stdout and stderr are apart, and what it says is no stream of bytes.
+        // A state tool has separate stdout and stderr, and its stdout is a protocol, not a stream of bytes.
         self.io != IoMode::State && self.launcher.keeps_programs()
     }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// Records these pieces; gives the header and the texts of the events.
+/// Records these pieces; returns the header and the texts of the events.
 fn check(pieces: &[&[u8]]) -> (Value, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("below/it.cast");
@@ -12,7 +12,7 @@ fn check(pieces: &[&[u8]]) -> (Value, Vec<String>) {
     for piece in pieces {
         recording.write(piece);
     }
-    // It is all there while the recording goes on.
+    // Everything is available while the recording continues.
     let cast = std::fs::read_to_string(&path).unwrap();
     let mut lines = cast
         .lines()

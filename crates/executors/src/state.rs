@@ -195,7 +195,7 @@ impl StateReader {
         match serde_json::from_str(text) {
             Ok(ToolState::Running { content }) => {
                 self.say(content.as_deref());
-                // A program that goes on by itself has answered its question.
+                // A program that continues without an answer no longer asks.
                 self.report(ToolEvent::Answered);
             }
             Ok(ToolState::Waiting { content, question }) => {
@@ -211,7 +211,7 @@ impl StateReader {
         }
         if let Some(Err(fault)) = ToolAnswer::read(text) {
             self.say(Some(&format!(
-                "(the tool printed a state that is not understood: {fault})"
+                "(the tool printed an invalid state: {fault})"
             )));
         }
     }
@@ -352,7 +352,7 @@ impl Job for StateJob {
     async fn abort(&self, _order: &OrderId, grace: Duration) -> Receipt {
         self.aborted.store(true, Ordering::Release);
         let _ = self.send(&StateInput::Abort);
-        // It may leave by itself in half of the time; then it is told to.
+        // It may exit on its own in the first half of the grace; then it gets a signal.
         let _ = tokio::time::timeout(grace / 2, self.process.wait()).await;
         let receipt = self.process.end(grace / 2).await;
         let mut ended = self.ended.subscribe();

@@ -337,7 +337,7 @@ impl TerminalProgram {
     pub(crate) async fn settle(&self, limit: Duration) {
         let settled = async {
             self.process.settle(limit).await;
-            // A prompt for a secret is told before the settling is.
+            // A prompt for a secret is reported before the tool counts as settled.
             self.watch.look();
             if self.process.exit().is_some() {
                 let mut phase = self.watch.phase.subscribe();

@@ -127,14 +127,14 @@ impl ProgramRun {
         let id = &question.id;
         if self.answers.contains_key(id) {
             return Some(ToolError::new(format!(
-                "the tool asked question `{id}` again, which was answered already; \
-                 its answer is in the tool's `answers`, and another question needs another id"
+                "the tool asked question `{id}` again, which was answered already; the answer is \
+                 in the tool's `answers`, and another question needs another id"
             )));
         }
         (self.number >= MOST_RUNS).then(|| {
             ToolError::new(format!(
-                "the tool was run {MOST_RUNS} times and asks yet another question (`{id}`); \
-                 a tool may ask at most {} in one call",
+                "the tool was run {MOST_RUNS} times and asked another question (`{id}`); a tool \
+                 may ask at most {} questions in one call",
                 MOST_RUNS - 1
             ))
         })
@@ -216,7 +216,7 @@ impl TextJob {
             plan,
         });
         // Not before the job is there: a program may have exited already, and
-        // its follower would find nobody to tell.
+        // its follower would have no one to report to.
         job.run.lock().follower = Some(job.follow(process, at));
         job
     }
@@ -229,7 +229,7 @@ impl TextJob {
         let is_aborted = {
             let mut run = self.run.lock();
             if !run.aborted {
-                // This may be the old follower's own doing; it has nothing left to do.
+                // The old follower may have caused this; it has nothing left to do.
                 run.follower = Some(self.follow(process.clone(), from));
                 run.process = process.clone();
                 run.merged = merged;
@@ -272,7 +272,7 @@ impl TextJob {
             let receipt = terminal.end_unheard(self.plan.grace).await;
             return Err(self.ended_late(receipt.ended));
         }
-        // Whoever waits for a terminal looks again.
+        // Waiters for a terminal must check again.
         self.output.bytes().announce();
         Ok(())
     }
@@ -365,7 +365,7 @@ impl TextJob {
             Some(Ok(ToolAnswer::State(state))) => self.take_state(state, process).await,
             Some(Ok(ToolAnswer::Exec(exec))) => self.exec(exec).await,
             Some(Err(error)) => self.report_end(Ending::failed(format!(
-                "the tool's answer is not understood: {error}"
+                "the tool's answer is invalid: {error}"
             ))),
             None => {
                 let (merged, is_aborted) = {
@@ -448,14 +448,15 @@ impl TextJob {
         }
         let before = self.process();
         if before.held_key().is_some() {
-            // Whoever adopted it would run the other program a second time.
+            // The adopting runtime would run the other program a second time.
             before.end(self.plan.grace).await;
         }
         let started = match exec.io {
             IoMode::Text => self.run_again(command, true).await,
             IoMode::Terminal => self.hand_over(command).await,
             IoMode::State => Err(ToolError::new(format!(
-                "the tool wants `{}` run with states; `exec` runs programs with `io` \"text\" or \"terminal\"",
+                "the tool's `exec` runs `{}` with `io` \"state\"; `exec` supports \"text\" and \
+                 \"terminal\"",
                 exec.program
             ))),
         };

@@ -28,8 +28,8 @@ pub enum HostError {
     },
     /// The first bytes were not those of `windlass host`.
     #[error(
-        "it printed text where `windlass host` was expected to speak: {text:?}; keep its login scripts from printing on \
-         a connection without a terminal, and check that `via` ends with `windlass host`"
+        "it printed text before `windlass host` started: {text:?}; change its login scripts so \
+         that they print nothing without a terminal, and check that `via` ends with `windlass host`"
     )]
     Banner {
         /// The beginning of the text.
@@ -37,7 +37,8 @@ pub enum HostError {
     },
     /// The far side sent bytes that are not valid frames.
     #[error(
-        "it sent bytes that are not understood; check that nothing but `windlass host` writes to the pipe"
+        "it sent bytes that are not part of the link's protocol; check that only `windlass host` \
+         writes to the pipe"
     )]
     Garbage,
     /// The far side speaks another version.
@@ -61,8 +62,9 @@ pub enum HostError {
     },
     /// The carrier asked a question, and no user was available to answer.
     #[error(
-        "`{program}` asks {text:?}, and nobody can be asked here; connect once with `windlass hosts check` on a terminal, \
-         or let it get in without a question (for `ssh`: a host key that is known, and an agent that has the key)"
+        "`{program}` asks {text:?}, and no user can be asked here; connect once with `windlass \
+         hosts check` on a terminal, or set it up so that it asks nothing (for `ssh`: a host key \
+         that is known, and an agent that has the key)"
     )]
     Unanswered {
         /// The carrier's program.
@@ -121,7 +123,7 @@ pub enum HostError {
 pub enum ServeError {
     /// The pipe does not carry a link.
     #[error(
-        "standard input carries no link; `windlass host` is started by a runtime, through the `via` of a host"
+        "stdin is not a link; `windlass host` is started by a runtime, through the `via` of a host"
     )]
     NoLink,
     /// The near side speaks another version.

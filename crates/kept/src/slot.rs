@@ -14,7 +14,7 @@ const LONGEST_ID: usize = 40;
 #[derive(Debug, thiserror::Error)]
 pub enum NotKept {
     /// The limit is reached.
-    #[error("{max} handles are kept already, and no more may be (`max` in the user's [kept])")]
+    #[error("{max} handles are kept already, the maximum (`max` in the user's [kept])")]
     Full {
         /// The limit.
         max: usize,

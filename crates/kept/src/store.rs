@@ -62,7 +62,7 @@ impl KeptSurvey {
 #[derive(Debug, thiserror::Error)]
 pub enum EndHeldError {
     /// A runtime owns it, and must end it.
-    #[error("a runtime has it: process {owner}")]
+    #[error("it belongs to a running runtime, process {owner}")]
     Owned {
         /// The runtime's pid.
         owner: u32,
@@ -76,7 +76,7 @@ pub enum EndHeldError {
         host: String,
     },
     /// It has no holder any more.
-    #[error("it does not run any more")]
+    #[error("it has ended")]
     Gone,
     /// Its holder refused or failed.
     #[error(transparent)]
@@ -238,7 +238,7 @@ impl KeptStore {
         if kept.name() == name {
             Ok(kept)
         } else {
-            Err(io::Error::other("it speaks of another handle"))
+            Err(io::Error::other("it describes another handle"))
         }
     }
 

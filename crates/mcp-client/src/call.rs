@@ -115,7 +115,7 @@ impl ServerCall {
                 message: progress.message.clone(),
             });
         }
-        self.told(match &progress.message {
+        self.report_progress(match &progress.message {
             Some(message) => format!("[{share}] {message}"),
             None => format!("[{share}]"),
         });
@@ -129,7 +129,7 @@ impl ServerCall {
     }
 
     /// Records the status of the server's task; a repeated status is ignored.
-    pub(crate) fn told(&self, text: String) {
+    pub(crate) fn report_progress(&self, text: String) {
         if !self.tells_progress {
             return;
         }
@@ -169,7 +169,7 @@ impl ServerCall {
             asked = self.ask_form(request) => asked,
             () = given_up.cancelled() => {
                 if self.open.lock().take().is_some() {
-                    // Nobody waits for the answer any more.
+                    // The call no longer waits for the answer.
                     self.report(ToolEvent::Answered);
                 }
                 None

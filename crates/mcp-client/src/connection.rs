@@ -83,7 +83,7 @@ impl ServerConnection {
         let mut gone = self.gone.clone();
         let ended = gone.wait_for(Option::is_some).await;
         let why = ended.ok().and_then(|why| why.clone());
-        why.unwrap_or_else(|| "Windlass let go of it".into())
+        why.unwrap_or_else(|| "Windlass closed the connection".into())
     }
 }
 
@@ -150,7 +150,7 @@ type Service = RunningService<RoleClient, Arc<Handler>>;
 type Http = StreamableHttpClientTransport<reqwest::Client>;
 
 fn http(spec: &ServerSpec, url: &str, headers: &[(String, String)]) -> Result<Http, ServerError> {
-    // Whoever was first has chosen already, which is fine.
+    // Another caller may have chosen first, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut custom = HashMap::new();
     for (name, value) in headers {
@@ -268,10 +268,10 @@ async fn listen(peer: Peer<RoleClient>, handler: Arc<Handler>) {
                 handler.tools_changed(&peer).await;
             }
             ServerNotification::PromptListChangedNotification(_) => {
-                handler.tell(ServerNews::Prompts);
+                handler.publish(ServerNews::Prompts);
             }
             ServerNotification::ResourceListChangedNotification(_) => {
-                handler.tell(ServerNews::Resources);
+                handler.publish(ServerNews::Resources);
             }
             _ => {}
         }
@@ -309,7 +309,7 @@ impl Keeping {
         if let Some(why) = &why {
             ended(why);
         }
-        let told = why.unwrap_or_else(|| "Windlass let go of it".to_owned());
+        let told = why.unwrap_or_else(|| "Windlass closed the connection".to_owned());
         self.gone.send_replace(Some(told.into()));
         cancel.cancel();
         // A server is asked to leave by the end of its input.

@@ -17,7 +17,7 @@ pub enum ServerError {
         why: Arc<str>,
     },
     /// It did not complete the handshake.
-    #[error("MCP server `{server}` did not come up: {why}")]
+    #[error("MCP server `{server}` did not start: {why}")]
     Handshake {
         server: String,
         /// The error, with its causes.
@@ -25,7 +25,8 @@ pub enum ServerError {
     },
     /// It requires authorization.
     #[error(
-        "MCP server `{server}` wants authorization ({why}); add what it wants to its table, such as \
+        "MCP server `{server}` requires authorization ({why}); add the credentials to its table, \
+         such as \
          `headers = {{ Authorization = \"Bearer TOKEN\" }}` under [providers.mcp.{server}]. Signing in \
          through a browser (OAuth) is not supported"
     )]
@@ -37,7 +38,7 @@ pub enum ServerError {
     /// It took too long.
     #[error(
         "MCP server `{server}` did not answer within {seconds} s; \
-         `startup_timeout_secs` in its table gives it more time"
+         raise `startup_timeout_secs` in its table"
     )]
     Slow {
         server: String,
@@ -73,11 +74,11 @@ pub(crate) fn not_reached(server: &str, error: &(dyn std::error::Error + 'static
         ("HTTP 403", "HTTP 403"),
         (
             "Insufficient scope",
-            "HTTP 403: what it was sent lacks a scope",
+            "HTTP 403: the credentials lack a scope",
         ),
     ];
     if let Some(scope) = missing_scope(error) {
-        let why = format!("HTTP 403: what it was sent lacks the scope `{scope}`");
+        let why = format!("HTTP 403: the credentials lack the scope `{scope}`");
         return ServerError::Unauthorized {
             server,
             why: why.into(),

@@ -21,7 +21,7 @@ fn a_server_that_wants_authorization_says_what_is_missing() {
     }
     let scoped = InsufficientScopeError::new("Bearer …".to_owned(), Some("files:read".to_owned()));
     let told = not_reached("docs", &scoped).to_string();
-    assert!(told.contains("lacks the scope `files:read`"), "{told}");
+    assert!(told.contains("lack the scope `files:read`"), "{told}");
     let other = std::io::Error::other("HTTP 500");
     assert!(matches!(
         not_reached("docs", &other),

@@ -93,7 +93,7 @@ impl CallRun {
             }
         }
         Err(ToolError::new(format!(
-            "MCP server `{}` asked for more {ROUNDS} times and gave no result",
+            "MCP server `{}` asked for input {ROUNDS} times and returned no result",
             self.server.name()
         )))
     }
@@ -144,7 +144,7 @@ impl CallRun {
         let mut look = created.task.poll_interval_ms;
         let mut answered: BTreeMap<String, Value> = BTreeMap::new();
         if let Some(message) = created.task.status_message {
-            self.call.told(message);
+            self.call.report_progress(message);
         }
         loop {
             let pause = look.map_or(LOOK, Duration::from_millis);
@@ -164,7 +164,7 @@ impl CallRun {
             };
             look = task.task.poll_interval_ms;
             if let Some(message) = task.task.status_message {
-                self.call.told(message);
+                self.call.report_progress(message);
             }
             match task.payload {
                 TaskPayload::InputRequired { input_requests } => {
@@ -227,7 +227,7 @@ impl CallRun {
     fn unexpected(&self) -> ToolError {
         let server = self.server.name();
         ToolError::new(format!(
-            "MCP server `{server}` answered the call with something else"
+            "MCP server `{server}` sent an unexpected reply to the call"
         ))
     }
 }

@@ -20,18 +20,18 @@ use tokio::sync::broadcast;
 use windlass_protocol::NoticeLevel;
 use windlass_runtime::{ClientRefusal, ClientRequest};
 
+use crate::announcer::ServerAnnouncer;
 use crate::call::ServerCall;
 use crate::listing::{Change, ToolListing};
 use crate::routes::Routes;
-use crate::telling::ServerAnnouncer;
 
 /// The missing capability if no client lends its model.
-pub(crate) const NO_SAMPLING: &str = "sampling, and Windlass has no model of its own to lend";
+pub(crate) const NO_SAMPLING: &str = "sampling, and Windlass cannot offer a model of its own";
 
 /// Answers one server.
 pub(crate) struct Handler {
     pub(crate) routes: Arc<Routes>,
-    pub(crate) telling: ServerAnnouncer,
+    pub(crate) announcer: ServerAnnouncer,
     /// The server's tools as last listed.
     pub(crate) listed: Arc<Mutex<Option<Vec<ToolListing>>>>,
     /// Whether the front end has clients that may lend their model.
@@ -59,17 +59,18 @@ impl Handler {
         let before = self.listed.lock().replace(now.clone()).unwrap_or_default();
         if let Some(change) = Change::between(&before, &now) {
             let text = format!(
-                "has changed its tools ({change}); they are offered as they were until Windlass is started again"
+                "has changed its tools ({change}); the old definitions are used until Windlass is \
+                 restarted"
             );
-            self.telling.tell(NoticeLevel::Info, &text);
+            self.announcer.notify(NoticeLevel::Info, &text);
         }
     }
 }
 
 impl Handler {
     /// Notifies all listeners.
-    pub(crate) fn tell(&self, news: ServerNews) {
-        // Nobody may listen.
+    pub(crate) fn publish(&self, news: ServerNews) {
+        // There may be no listener.
         let _ = self.news.send(news);
     }
 
@@ -138,7 +139,7 @@ impl ClientHandler for Handler {
     ) -> Result<ElicitResult, ErrorData> {
         match self.asking(&context) {
             Some(call) => Ok(call.elicit(request, &context.ct).await),
-            // There is nobody whom it could concern.
+            // No call is affected.
             None => Ok(ElicitResult::new(ElicitationAction::Cancel)),
         }
     }
@@ -171,15 +172,15 @@ impl ClientHandler for Handler {
         params: ResourceUpdatedNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        self.tell(ServerNews::Resource(params.uri.clone()));
+        self.publish(ServerNews::Resource(params.uri.clone()));
     }
 
     async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.tell(ServerNews::Resources);
+        self.publish(ServerNews::Resources);
     }
 
     async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.tell(ServerNews::Prompts);
+        self.publish(ServerNews::Prompts);
     }
 
     async fn on_tool_list_changed(&self, context: NotificationContext<RoleClient>) {

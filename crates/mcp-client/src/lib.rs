@@ -6,6 +6,7 @@
 //! that none of their processes is left behind. Their configuration, and the
 //! choice of offered tools, are not part of this crate.
 
+mod announcer;
 mod call;
 mod connection;
 mod error;
@@ -19,7 +20,6 @@ mod routes;
 mod server;
 mod spec;
 mod standing;
-mod telling;
 mod tool;
 
 pub use error::ServerError;

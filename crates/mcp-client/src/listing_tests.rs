@@ -13,7 +13,7 @@ fn listed(name: &str, description: &str) -> ToolListing {
 }
 
 #[test]
-fn what_changed_is_told_by_name() {
+fn what_changed_is_reported_by_name() {
     let before = [listed("a", "1"), listed("b", "1"), listed("c", "1")];
     let now = [
         listed("b", "2"),

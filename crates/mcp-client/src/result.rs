@@ -63,7 +63,7 @@ pub(crate) fn read(result: CallToolResult, log: Option<&Path>) -> ServerReply {
     let result = if result.is_error != Some(true) {
         Ok(text)
     } else if text.is_empty() {
-        Err(ToolError::new("the tool failed and did not say why"))
+        Err(ToolError::new("the tool failed without a message"))
     } else {
         Err(ToolError::new(text))
     };

@@ -8,7 +8,7 @@ fn shown(result: Value) -> Result<String, String> {
 }
 
 #[test]
-fn every_kind_of_content_is_told() {
+fn every_kind_of_content_is_reported() {
     let content = json!([
         {"type": "text", "text": "a"},
         {"type": "audio", "data": "AAAA", "mimeType": "audio/wav"},
@@ -59,7 +59,7 @@ fn what_is_no_text_is_attached() {
 }
 
 #[test]
-fn what_is_structured_is_told_where_nothing_else_is() {
+fn what_is_structured_is_reported_where_nothing_else_is() {
     let text = json!([{"type": "text", "text": "two"}]);
     let both = json!({"content": text, "structuredContent": {"n": 2}});
     assert_eq!(shown(both).unwrap(), "two");
@@ -75,7 +75,7 @@ fn an_error_always_has_a_message() {
     let silent = json!({"content": [], "isError": true});
     assert_eq!(
         shown(silent).unwrap_err(),
-        "the tool failed and did not say why"
+        "the tool failed without a message"
     );
 }
 

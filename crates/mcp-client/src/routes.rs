@@ -118,7 +118,7 @@ impl Routes {
     }
 }
 
-/// A transport whose messages are looked at.
+/// A transport whose messages are inspected.
 pub(crate) struct Tapped<T> {
     pub(crate) inner: T,
     pub(crate) routes: Arc<Routes>,

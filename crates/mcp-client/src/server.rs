@@ -15,6 +15,7 @@ use windlass_process::Launcher;
 use windlass_protocol::NoticeLevel;
 use windlass_runtime::Announcer;
 
+use crate::announcer::ServerAnnouncer;
 use crate::connection::{self, Era, ServerConnection};
 use crate::error::{ServerError, chain};
 use crate::handler::{Handler, ServerNews};
@@ -22,7 +23,6 @@ use crate::listing::ToolListing;
 use crate::routes::Routes;
 use crate::spec::{Reach, ServerSpec};
 use crate::standing::StandingWishes;
-use crate::telling::ServerAnnouncer;
 
 /// The pause after the first failure; it doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
@@ -44,7 +44,7 @@ pub struct UpstreamServer {
 struct ServerInner {
     spec: ServerSpec,
     launcher: Launcher,
-    telling: ServerAnnouncer,
+    announcer: ServerAnnouncer,
     listed: Arc<Mutex<Option<Vec<ToolListing>>>>,
     state: tokio::sync::Mutex<ConnectionState>,
     /// The number of finished attempts to connect.
@@ -71,7 +71,7 @@ impl UpstreamServer {
     /// Creates a server without starting it. Sessions are notified of its end
     /// through the announcer.
     pub fn new(spec: ServerSpec, launcher: Launcher, announcer: Announcer) -> Self {
-        let telling = ServerAnnouncer {
+        let announcer = ServerAnnouncer {
             server: spec.name.clone(),
             announcer,
         };
@@ -79,7 +79,7 @@ impl UpstreamServer {
             inner: Arc::new(ServerInner {
                 spec,
                 launcher,
-                telling,
+                announcer,
                 listed: Arc::default(),
                 state: tokio::sync::Mutex::default(),
                 attempts: AtomicU64::new(0),
@@ -140,7 +140,7 @@ impl UpstreamServer {
                 state.failed();
             }
         }
-        // Somebody else has tried while this waited for the turn.
+        // Another caller has tried while this one waited for the lock.
         if let Some(error) = &state.error
             && self.inner.attempts.load(Ordering::Acquire) != before
         {
@@ -155,8 +155,8 @@ impl UpstreamServer {
             Ok(connection) => {
                 if std::mem::replace(&mut state.was_up, true) {
                     self.inner
-                        .telling
-                        .tell(NoticeLevel::Info, "was started again");
+                        .announcer
+                        .notify(NoticeLevel::Info, "was restarted");
                 }
                 state.error = None;
                 let connection = Arc::new(connection);
@@ -179,7 +179,7 @@ impl UpstreamServer {
         };
         match self.attempt(era).await {
             // A server of the years before may leave, close the connection or
-            // say that it speaks nothing newer.
+            // say that it supports nothing newer.
             Err(ServerError::Gone { .. } | ServerError::Handshake { .. }) if era == Era::Either => {
                 let opened = self.attempt(Era::Handshake).await;
                 state.only_handshake = opened.is_ok();
@@ -193,18 +193,18 @@ impl UpstreamServer {
         let inner = &self.inner;
         let handler = Arc::new(Handler {
             routes: Arc::new(Routes::default()),
-            telling: inner.telling.clone(),
+            announcer: inner.announcer.clone(),
             listed: Arc::clone(&inner.listed),
             lends_clients: inner.spec.lends_clients,
             news: inner.news.clone(),
         });
-        let telling = inner.telling.clone();
+        let announcer = inner.announcer.clone();
         let again = match inner.spec.reach {
-            Reach::Program { .. } => "it is started again when one of its tools is next called",
-            Reach::Address { .. } => "it is reached again when one of its tools is next called",
+            Reach::Program { .. } => "it is restarted when one of its tools is next called",
+            Reach::Address { .. } => "Windlass reconnects when one of its tools is next called",
         };
         let ended = move |why: &str| {
-            telling.tell(NoticeLevel::Warning, &format!("has ended: {why}; {again}"));
+            announcer.notify(NoticeLevel::Warning, &format!("has ended: {why}; {again}"));
         };
         let opening = connection::open(&inner.spec, &inner.launcher, handler, era, ended);
         let connection = self.within_limit(Box::pin(opening)).await?;

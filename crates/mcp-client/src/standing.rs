@@ -148,7 +148,7 @@ async fn subscribe(
         let hearing = async {
             while let Ok(Some(notification)) = subscription.next().await {
                 if let ServerNotification::ResourceUpdatedNotification(updated) = notification {
-                    // Nobody may listen.
+                    // There may be no listener.
                     let _ = news.send(ServerNews::Resource(updated.params.uri));
                 }
             }

@@ -96,7 +96,7 @@ fn ending(call: &ServerCall, answer: ServerReply, limit: usize) -> Ending {
         }
         Err(error) if error.message.len() > limit => {
             call.say(&error.message);
-            Ending::failed("the tool failed; what it said is its output")
+            Ending::failed("the tool failed; its message is in its output")
         }
         result => Ending::with(result.map(Some)),
     };

@@ -1,4 +1,4 @@
-//! An output that another process goes on with is the output that one process would have made.
+//! An output that another process continues equals the output of a single process.
 
 use std::path::Path;
 
@@ -44,7 +44,7 @@ impl Pushed {
         self.end += piece.len() as u64;
     }
 
-    /// Pushes again what the checkpoint names.
+    /// Pushes the bytes of the checkpoint again.
     fn replay(&self, output: &Output, checkpoint: &Checkpoint) {
         for (stream, at, piece) in &self.pieces {
             let from = checkpoint.replay[*stream as usize];
@@ -59,7 +59,7 @@ impl Pushed {
 
 proptest! {
     #[test]
-    fn a_resumed_output_goes_on_as_if_nothing_had_happened(
+    fn a_resumed_output_continues_as_if_nothing_had_happened(
         pushes in vec((any::<bool>(), select(&PIECES[..]), 0..8_u8), 1..60),
         hold_object: bool,
         death in 0..60_usize,

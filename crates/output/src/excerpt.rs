@@ -88,7 +88,7 @@ impl Cursor {
         }
         let line = self.renderer.line();
         let open = line.untold().into_owned();
-        line.tell();
+        line.mark_read();
         open
     }
 
@@ -115,7 +115,7 @@ impl Cursor {
         let line = self.renderer.line();
         rendered.text.push_str(&line.untold());
         rendered.end = self.position;
-        line.tell();
+        line.mark_read();
         self.lines += memchr::memchr_iter(b'\n', rendered.text.as_bytes()).count() as u64;
         rendered
     }
@@ -168,7 +168,7 @@ impl Rendered {
             return 0;
         }
         let least = self.text.ceil_char_boundary(length.saturating_sub(budget));
-        // A line that begins exactly there is told whole.
+        // A line that begins exactly there is shown whole.
         let newline = match least.checked_sub(1) {
             Some(before) if self.text.as_bytes()[before] == b'\n' => Some(least),
             _ => self.text[least..].find('\n').map(|at| least + at + 1),
@@ -219,7 +219,7 @@ impl Excerpt {
         let room = limit.checked_sub(marker(most, &log).len() + 2);
         let head_end = head.head(room.unwrap_or(0) / 2, head_edge);
         let tail_start = tail.tail(room.map_or(limit, |room| room - head_end), tail_edge);
-        // Something is left out whenever this is called, however it is counted.
+        // This is called only if something is left out.
         let omitted_bytes = (tail.position(tail_start) - head.position(head_end)).max(1);
         let mut text = head.text[..head_end].to_owned();
         if room.is_some() {

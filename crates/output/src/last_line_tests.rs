@@ -14,7 +14,7 @@ fn last(chunks: &[&str]) -> Option<String> {
 }
 
 #[test]
-fn the_last_line_that_says_something_is_told() {
+fn the_last_line_that_says_something_is_reported() {
     for (chunks, expected) in [
         (&["a\nb\n"][..], Some("b")),
         (&["a\nb"], Some("b")),
@@ -32,7 +32,7 @@ fn the_last_line_that_says_something_is_told() {
 }
 
 #[test]
-fn a_redrawn_line_is_told_in_its_newest_form() {
+fn a_redrawn_line_is_reported_in_its_newest_form() {
     assert_eq!(last(&["10%\r20%\r", "30%\r"]).as_deref(), Some("30%"));
     assert_eq!(last(&["10%", "\r20%"]).as_deref(), Some("20%"));
     assert_eq!(last(&["10%\r100%\r\n"]).as_deref(), Some("100%"));

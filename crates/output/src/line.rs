@@ -38,7 +38,7 @@ impl Default for Cells {
 }
 
 impl LineBuffer {
-    /// Writes at the column, over what stands there.
+    /// Writes at the column, over the old text.
     pub(super) fn write(&mut self, run: &str) {
         self.pad();
         self.fresh += run.len();
@@ -98,7 +98,7 @@ impl LineBuffer {
         self.seen = false;
     }
 
-    /// The line as it stands.
+    /// The present text of the line.
     pub(super) fn text(&self) -> Cow<'_, str> {
         match &self.cells {
             Cells::Grown(text, _) => Cow::Borrowed(text),
@@ -119,7 +119,7 @@ impl LineBuffer {
     }
 
     /// Marks the current text as received by the reader.
-    pub(super) fn tell(&mut self) {
+    pub(super) fn mark_read(&mut self) {
         let mut told = std::mem::take(&mut self.told);
         told.clear();
         told.push_str(&self.text());

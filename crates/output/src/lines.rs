@@ -98,7 +98,7 @@ impl Output {
         };
         self.feed(cursor, head.clone(), &mut joined);
         if tail.start > head.end {
-            // Whatever the open line was, its end is in what is skipped.
+            // The end of the open line is in the skipped part.
             joined.piece.clear();
             let tail = self.behind_newline(tail);
             let tail_lines = self.newlines(tail.clone());
@@ -140,7 +140,7 @@ impl Output {
     pub fn cursor_at(&self, position: u64) -> Cursor {
         let end = self.end_cursor();
         let position = position.min(end.position());
-        // What is not kept cannot be counted, so the shorter way is taken only if all is there.
+        // Bytes that are no longer stored cannot be counted, so the shortcut needs all of them.
         let is_early =
             position < end.position() / 2 && self.shared.state.lock().store.gap().is_empty();
         let lines = if is_early {

@@ -99,7 +99,7 @@ impl Log {
 
     /// Removes the file. Open descriptors stay readable.
     pub(super) fn remove(&self) {
-        // It may be gone already; nobody is left who could do anything about it.
+        // It may be gone already. An error has no one to go to.
         let _ = std::fs::remove_file(&self.path);
     }
 
@@ -134,7 +134,7 @@ impl Log {
         let is_first = self.hole.is_empty();
         self.hole.end = oldest;
         if is_first && self.hole.end - self.hole.start > HOLE_NOTE.len() as u64 {
-            // The note is a courtesy; the hole stands without it.
+            // The note is optional; the hole is marked without it.
             let _ = self.file.write_all_at(HOLE_NOTE, self.hole.start);
         }
     }

@@ -121,7 +121,7 @@ impl Watcher {
         if found.is_none() {
             return Some(self);
         }
-        // Nobody listens any more if this fails, which is as good as told.
+        // This fails only if there is no listener any more.
         let _ = self.answer.send(found);
         None
     }

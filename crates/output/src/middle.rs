@@ -115,14 +115,14 @@ impl<F: FnMut(RenderedLine<'_>)> MiddleScan<'_, F> {
             if self.skipped > 0 {
                 (self.take)(RenderedLine::Skipped(std::mem::take(&mut self.skipped)));
             }
-            self.give(&bytes[start..end], position + start as u64);
+            self.render(&bytes[start..end], position + start as u64);
             from = end;
         }
         self.skipped += memchr::memchr_iter(b'\n', &bytes[from..]).count() as u64;
     }
 
     /// Renders one line.
-    fn give(&mut self, line: &[u8], position: u64) {
+    fn render(&mut self, line: &[u8], position: u64) {
         self.given += 1;
         let end = position + line.len() as u64;
         let mut whole = WholeLine::default();

@@ -284,7 +284,7 @@ impl Output {
         let changes = state
             .changes
             .get_or_insert_with(|| watch::Sender::new(written));
-        // Pushes that nobody listened to were not announced.
+        // Pushes without a listener were not announced.
         changes.send_if_modified(|value| std::mem::replace(value, written) != written);
         changes.subscribe()
     }

@@ -17,7 +17,7 @@ fn plain() -> Output {
     output(256 << 10, None)
 }
 
-/// What each read gives when it follows each push.
+/// The result of a read after each push.
 fn reads(chunks: &[&[u8]]) -> Vec<String> {
     let output = plain();
     let mut cursor = Cursor::default();
@@ -35,7 +35,7 @@ fn numbered(count: usize) -> String {
     lines.concat()
 }
 
-/// What stands before and after the marker, and the number in it.
+/// The text before and after the marker, and the number in it.
 fn parts(excerpt: &Excerpt) -> (String, u64, String) {
     let text = &excerpt.text;
     let start = text.find("[… ").expect("a marker");
@@ -207,7 +207,7 @@ fn a_large_limit_is_filled() {
 }
 
 #[test]
-fn without_a_log_what_outgrew_memory_is_told_as_omitted() {
+fn without_a_log_what_outgrew_memory_is_reported_as_omitted() {
     let output = output(100, None);
     let all = numbered(100);
     output.push(Stream::Stdout, all.as_bytes());
@@ -220,7 +220,7 @@ fn without_a_log_what_outgrew_memory_is_told_as_omitted() {
 }
 
 #[test]
-fn a_log_that_cannot_be_made_is_told() {
+fn a_log_that_cannot_be_made_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
@@ -291,7 +291,7 @@ fn a_tiny_limit_is_kept() {
 }
 
 #[test]
-fn a_log_that_somebody_cut_does_not_stop_a_reader() {
+fn a_truncated_log_does_not_stop_a_reader() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     let output = output(10, Some(path.clone()));

@@ -27,7 +27,7 @@ pub(super) trait Sink {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineEnd {
     Newline,
-    /// The line goes on, but grew beyond [`LINE_LIMIT`].
+    /// The line continues, but exceeds [`LINE_LIMIT`].
     Piece,
 }
 

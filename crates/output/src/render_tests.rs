@@ -34,7 +34,7 @@ fn check(bytes: impl AsRef<[u8]>, expected: &str) {
 }
 
 #[test]
-fn plain_text_stays_as_it_is() {
+fn plain_text_stays_unchanged() {
     check("a\n\tb\n\nc", "a\n\tb\n\nc");
     check("größer → 🦀\n", "größer → 🦀\n");
 }

@@ -2,7 +2,7 @@
 //!
 //! A chunk may end inside a character, and the other stream may be pushed
 //! before the rest of it: the beginning is then kept back, so that the two
-//! never stand inside of each other.
+//! are never nested.
 
 use std::borrow::Cow;
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum PoolError {
     /// The address of a broker is invalid.
-    #[error("{server:?} is no address of a NATS server; write one such as nats://broker:4222")]
+    #[error("{server:?} is not the address of a NATS server; write one such as nats://broker:4222")]
     Server {
         /// The address.
         server: String,
@@ -38,7 +38,7 @@ pub enum PoolError {
         source: io::Error,
     },
     /// No broker was reached.
-    #[error("NATS at {servers} is not reached: {cause}")]
+    #[error("NATS at {servers} cannot be reached: {cause}")]
     Connect {
         /// The addresses.
         servers: String,

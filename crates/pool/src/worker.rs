@@ -296,7 +296,7 @@ impl Worker {
     async fn open(self: &Arc<Self>, message: &Message) -> Result<(), Trouble> {
         let unread = || {
             Trouble(String::from(
-                "the worker does not understand the request; are both of one version?",
+                "the worker cannot read the request; install the same version on both sides",
             ))
         };
         let request: LinkRequest =

@@ -48,7 +48,8 @@ pub enum StartError {
     },
     /// A string contains a NUL byte, or a variable's name contains `=`.
     #[error(
-        "{text:?} cannot be passed to a program; it holds a NUL byte, or is a variable name with `=`"
+        "{text:?} cannot be passed to a program; it contains a NUL byte, or is a variable name \
+         with `=`"
     )]
     Unpassable {
         /// The invalid string.
@@ -108,7 +109,7 @@ pub enum StartError {
 #[non_exhaustive]
 pub enum WriteError {
     /// The program was started without an input.
-    #[error("the program was started without an input; start it with one")]
+    #[error("the program was started without stdin; start it with an input")]
     NoInput,
     /// The input was closed, by the caller or by the program.
     #[error("the program's input is closed; start it again to write to it")]
@@ -119,7 +120,8 @@ pub enum WriteError {
     /// The program does not read, and the queue is full. Nothing of this write
     /// was taken.
     #[error(
-        "the program does not read its input ({queued} bytes wait); wait until it reads, or end it"
+        "the program does not read its input ({queued} bytes are queued); wait until it reads, or \
+         end it"
     )]
     Full {
         /// The number of queued bytes.

@@ -168,7 +168,7 @@ impl AdoptOptions {
 pub enum TakeOverError {
     /// There is no holder: the program has ended, or its holder was killed
     /// together with its tree.
-    #[error("nobody holds the program `{name}` any more")]
+    #[error("the program `{name}` has no holder any more")]
     Gone {
         /// The name of its key.
         name: String,
@@ -184,7 +184,7 @@ pub enum TakeOverError {
         owner: u32,
     },
     /// Its holder rejects this key, or speaks another version of the protocol.
-    #[error("the holder of the program `{name}` (version {version}) does not give it away")]
+    #[error("the holder of the program `{name}` (version {version}) refused to hand it over")]
     Refused {
         /// The name of its key.
         name: String,

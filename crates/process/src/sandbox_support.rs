@@ -73,9 +73,9 @@ impl SandboxSupport {
         lines.push((
             true,
             String::from(if self.control_groups {
-                "limits of memory, processes and CPU time (cgroup v2, and a look every 50 ms)"
+                "limits of memory, processes and CPU time (cgroup v2, and a check every 50 ms)"
             } else {
-                "limits (rlimits, and a look every 50 ms: no cgroup v2 is delegated to this user)"
+                "limits (rlimits, and a check every 50 ms: no cgroup v2 is delegated to this user)"
             }),
         ));
         lines.sort_by_key(|(enforced, _)| !enforced);

@@ -121,7 +121,7 @@ fn fields(kind: &str) -> &'static [&'static str] {
     found.map_or(&[], |(_, fields)| fields)
 }
 
-/// The candidate that a misspelt word stands for.
+/// The candidate nearest to a misspelt word.
 pub(crate) fn meant<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.to_ascii_lowercase().replace(['-', '_'], "");
     let word = plain(word);

@@ -52,7 +52,7 @@ fn terminal() -> ToolShape {
     }
 }
 
-/// Reads a call of `shape` and gives the request, or what is wrong.
+/// Reads a call of `shape` and returns the request, or what is wrong.
 fn check(shape: &ToolShape, arguments: &Value) -> String {
     let arguments = arguments.as_object().unwrap().clone();
     match parse(shape, arguments) {
@@ -407,7 +407,7 @@ fn a_neutral_value_that_the_action_does_not_take_is_ignored() {
 }
 
 #[test]
-fn a_field_that_the_action_does_not_have_is_told() {
+fn a_field_that_the_action_does_not_have_is_reported() {
     let call = |rest: Value| {
         let mut call = json!({"id": "a"});
         for (name, value) in rest.as_object().unwrap() {

@@ -39,7 +39,7 @@ pub struct Context {
 
 /// The `{{tool}}` of a command.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Tool {
+pub struct ToolInvocation {
     /// The tool's name.
     pub name: String,
     /// The assistant's arguments.

@@ -59,7 +59,7 @@ fn a_reference_to_another_parameter_is_followed() {
 }
 
 #[test]
-fn what_leads_nowhere_stays_as_it_is() {
+fn what_leads_nowhere_stays_unchanged() {
     for reference in ["#/$defs/Gone", "https://example.org/schema", "other.json"] {
         let part = json!({"$ref": reference});
         check(&json!({"properties": {"p": part}}), "p", &part);

@@ -137,7 +137,7 @@ fn where_only_a_batch_will_do_nothing_else_is_named() {
 }
 
 #[test]
-fn what_is_not_understood_is_told() {
+fn what_is_not_understood_is_reported() {
     for (line, told) in [
         ("", "not JSON: EOF while parsing a value at line 1 column 0"),
         (
@@ -172,7 +172,7 @@ fn what_is_not_understood_is_told() {
 }
 
 #[test]
-fn a_misspelt_key_is_told_by_name() {
+fn a_misspelt_key_is_reported_by_name() {
     for (line, key) in [
         (r#"[{"tool":"a","args":{}}]"#, "args"),
         (
@@ -194,7 +194,8 @@ fn a_misspelt_key_is_told_by_name() {
 fn a_permission_is_named_by_an_id_of_its_kind() {
     assert_eq!(
         check(r#"{"permission":"ses_1","reply":"once"}"#),
-        "error: a permission's reply is not understood: `ses_1` is not an ID of this kind; it must begin with `per`"
+        "error: the reply to a permission is invalid: `ses_1` is not an ID of this kind; it must \
+         begin with `per`"
     );
 }
 
@@ -285,7 +286,7 @@ fn a_list_is_neither_a_handle_nor_a_reply_of_await() {
 }
 
 #[test]
-fn the_turns_end_is_told() {
+fn the_turns_end_is_reported() {
     written(
         &DriveOutput::TurnEnd {
             turn_end: TurnEndReport {
@@ -301,7 +302,7 @@ fn the_turns_end_is_told() {
 }
 
 #[test]
-fn a_line_that_was_not_understood_is_told() {
+fn a_line_that_was_not_understood_is_reported() {
     written(
         &DriveOutput::Error {
             error: "not JSON".to_owned(),
@@ -342,7 +343,7 @@ fn a_batch_of_too_many_calls_is_refused() {
     let error = DriveInput::read(&line, 1).unwrap_err().to_string();
     assert_eq!(
         error,
-        "a batch has at most 1024 calls, and this one has 1025; send several"
+        "a batch has at most 1024 calls, and this one has 1025; send several batches"
     );
 }
 
@@ -389,11 +390,11 @@ fn a_request_that_is_not_understood_is_named() {
     assert!(
         error
             .to_string()
-            .starts_with("request `r1` is not understood: unknown variant `fly`")
+            .starts_with("request `r1` is invalid: unknown variant `fly`")
     );
     let error = DriveInput::read(r#"{"run":"x","report":"output"}"#, 1).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a report on run `x` is not understood: missing field `text`"
+        "the report on run `x` is invalid: missing field `text`"
     );
 }

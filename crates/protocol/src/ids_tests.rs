@@ -38,7 +38,7 @@ fn other_characters_and_lengths_are_refused() {
 }
 
 #[test]
-fn what_is_too_long_is_told_shortened() {
+fn what_is_too_long_is_reported_shortened() {
     assert_eq!(
         check(&"a".repeat(65)),
         refused(&format!("{}…", "a".repeat(40)))

@@ -199,10 +199,10 @@ pub enum InputError {
     #[error("an agent takes a message as `input`")]
     AgentWantsMessage,
     /// The tool has not read its earlier input yet.
-    #[error("it has not taken your last messages yet; await it first")]
+    #[error("it has not read your last messages yet; await it first")]
     QueueFull,
     /// The tool has no terminal.
-    #[error("it has no terminal that could be resized")]
+    #[error("it has no terminal to resize")]
     NoTerminal,
     /// The tool is not typed into.
     #[error("it has no keyboard; answer its questions instead")]
@@ -218,7 +218,8 @@ pub enum InputError {
     },
     /// No such key.
     #[error(
-        "there is no key `{key}`; near are {}, and ctrl-, alt- and shift- go before a key or a single character",
+        "there is no key `{key}`; similar keys are {}; ctrl-, alt- and shift- can precede a key \
+         or a single character",
         .near.join(", ")
     )]
     UnknownKey {
@@ -242,7 +243,7 @@ pub enum InputError {
         key: String,
     },
     /// The program was started without an input.
-    #[error("the program was started without an input; start it with one")]
+    #[error("the program was started without stdin; start it with an input")]
     NoStdin,
     /// The input was closed, by us or by the program.
     #[error("the program's input is closed; start it again to write to it")]
@@ -252,7 +253,8 @@ pub enum InputError {
     Exited,
     /// The program does not read.
     #[error(
-        "the program does not read its input ({queued} bytes wait); wait until it reads, or end it"
+        "the program does not read its input ({queued} bytes are queued); wait until it reads, or \
+         end it"
     )]
     StdinFull {
         /// The number of unread bytes.
@@ -261,14 +263,14 @@ pub enum InputError {
     /// The program started to ask for a secret, and this input was not meant as
     /// one.
     #[error(
-        "the program has just asked for a secret; this was not typed, its question is open now"
+        "the program has just asked for a secret, so this was not typed; its question is open now"
     )]
     SecretAsked,
     /// The question was answered or withdrawn before.
     #[error("the question is no longer open")]
     NotOpen,
     /// The tool asks nothing.
-    #[error("this tool asks nothing")]
+    #[error("this tool has no questions")]
     AsksNothing,
     /// The program could not be run again with the answer.
     #[error(transparent)]

@@ -161,9 +161,7 @@ pub enum LossReason {
 impl std::fmt::Display for LossReason {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(match self {
-            Self::HolderDied => {
-                "the process that held it was killed, and everything it ran was ended"
-            }
+            Self::HolderDied => "its shim was killed, and everything it ran was ended",
             Self::Rebooted => "the machine was restarted",
             Self::Unreadable => "its state file cannot be read, so it was ended",
         })

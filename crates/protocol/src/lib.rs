@@ -51,7 +51,7 @@ pub use call::{Batch, BatchReply, CallReply, ReplyContent, ReplyExtras, ToolCall
 pub use command::{
     ActionSet, HandleAction, ParseError, RUN, Request, ToolCommand, ToolShape, Typing, View, parse,
 };
-pub use context::{Action, Context, Tool};
+pub use context::{Action, Context, ToolInvocation};
 pub use conversation::{Said, TurnEvent};
 pub use describe::{
     Examples, IoMode, Parameter, ParameterType, Parameters, SpawnDescription, ToolDescription,

@@ -22,7 +22,7 @@ pub enum LineError {
     )]
     NotABatch,
     /// A batch has more calls than one may have.
-    #[error("a batch has at most {most} calls, and this one has {given}; send several", most = crate::Batch::MOST_CALLS)]
+    #[error("a batch has at most {most} calls, and this one has {given}; send several batches", most = crate::Batch::MOST_CALLS)]
     TooManyCalls {
         /// The number of calls.
         given: usize,
@@ -56,13 +56,13 @@ pub enum LineError {
         expected: &'static str,
     },
     /// A reply to a permission request does not fit its schema.
-    #[error("a permission's reply is not understood: {}", one_line(.0))]
+    #[error("the reply to a permission is invalid: {}", one_line(.0))]
     Permission(serde_json::Error),
     /// An answer to a question does not fit its schema.
-    #[error("an answer is not understood: {}", one_line(.0))]
+    #[error("the answer is invalid: {}", one_line(.0))]
     Answer(serde_json::Error),
     /// A request does not fit its schema.
-    #[error("request `{}` is not understood: {}", one_line(.request), one_line(.error))]
+    #[error("request `{}` is invalid: {}", one_line(.request), one_line(.error))]
     Request {
         /// The request, by its id.
         request: String,
@@ -70,7 +70,7 @@ pub enum LineError {
         error: serde_json::Error,
     },
     /// A report on a run of the driver's tools does not fit its schema.
-    #[error("a report on run `{}` is not understood: {}", one_line(.run), one_line(.error))]
+    #[error("the report on run `{}` is invalid: {}", one_line(.run), one_line(.error))]
     Report {
         /// The run.
         run: String,
@@ -78,7 +78,7 @@ pub enum LineError {
         error: serde_json::Error,
     },
     /// An answer to a turn end's inquiry does not fit its schema.
-    #[error("an inquiry's answer is not understood: {}", one_line(.0))]
+    #[error("the answer to an inquiry is invalid: {}", one_line(.0))]
     Inquiry(serde_json::Error),
     /// An element of `calls` is not an object.
     #[error("call {place} must be an object with `tool` and `arguments`")]
@@ -87,7 +87,7 @@ pub enum LineError {
         place: usize,
     },
     /// An element of `calls` does not fit its schema.
-    #[error("call {place} is not understood: {}", one_line(.error))]
+    #[error("call {place} is invalid: {}", one_line(.error))]
     Call {
         /// The element's place, from 1 on.
         place: usize,

@@ -17,7 +17,7 @@ pub struct LineRange {
 
 /// A text that is no range of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("lines are given by their numbers, from 1 on, such as \"4-98\"")]
+#[error("lines are numbered from 1; give a range such as \"4-98\"")]
 pub struct InvalidLineRange;
 
 impl LineRange {

@@ -54,7 +54,7 @@ pub enum AnswerType {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AnswerError {
     /// A yes or no was wanted.
-    #[error("question `{question}` wants true or false, not {got}")]
+    #[error("question `{question}` needs true or false, not {got}")]
     NotBoolean {
         /// The question's id.
         question: String,
@@ -62,7 +62,7 @@ pub enum AnswerError {
         got: String,
     },
     /// One of several options was wanted.
-    #[error("question `{question}` wants one of {}, not {got}", quoted(.options))]
+    #[error("question `{question}` needs one of {}, not {got}", quoted(.options))]
     NotAnOption {
         /// The question's id.
         question: String,
@@ -72,7 +72,7 @@ pub enum AnswerError {
         got: String,
     },
     /// Text was wanted.
-    #[error("question `{question}` wants a string, not {got}")]
+    #[error("question `{question}` needs a string, not {got}")]
     NotText {
         /// The question's id.
         question: String,

@@ -1,4 +1,4 @@
-//! Questions as tools write them, and answers held against them.
+//! Questions as tools write them, and the validation of answers.
 
 use serde_json::json;
 
@@ -92,15 +92,15 @@ fn a_boolean_is_not_answered_by_anything_else() {
     let boolean = AnswerType::Boolean;
     assert_eq!(
         check(&boolean, &json!("maybe")),
-        r#"question `q` wants true or false, not "maybe""#
+        r#"question `q` needs true or false, not "maybe""#
     );
     assert_eq!(
         check(&boolean, &json!(1)),
-        "question `q` wants true or false, not 1"
+        "question `q` needs true or false, not 1"
     );
     assert_eq!(
         check(&boolean, &json!(null)),
-        "question `q` wants true or false, not null"
+        "question `q` needs true or false, not null"
     );
 }
 
@@ -110,21 +110,21 @@ fn a_select_is_answered_by_exactly_one_of_its_options() {
     assert_eq!(check(&fruit(), &json!("pear\n")), r#""pear""#);
     assert_eq!(
         check(&fruit(), &json!("Pear")),
-        r#"question `q` wants one of "apple", "pear", not "Pear""#
+        r#"question `q` needs one of "apple", "pear", not "Pear""#
     );
     assert_eq!(
         check(&fruit(), &json!(["pear"])),
-        r#"question `q` wants one of "apple", "pear", not ["pear"]"#
+        r#"question `q` needs one of "apple", "pear", not ["pear"]"#
     );
 }
 
 #[test]
-fn text_is_kept_as_it_is() {
+fn text_is_kept_unchanged() {
     assert_eq!(check(&AnswerType::Text, &json!(" a\n")), r#"" a\n""#);
     assert_eq!(check(&AnswerType::Text, &json!(42)), r#""42""#);
     assert_eq!(
         check(&AnswerType::Text, &json!({"a": 1})),
-        r#"question `q` wants a string, not {"a":1}"#
+        r#"question `q` needs a string, not {"a":1}"#
     );
 }
 

@@ -154,7 +154,7 @@ fn what_cannot_be_seen_is_made_visible() {
 }
 
 #[test]
-fn ordinary_text_of_any_script_stays_as_it_is() {
+fn ordinary_text_of_any_script_stays_unchanged() {
     for text in [
         "größe",
         "日本語",

@@ -3,7 +3,7 @@
 use super::*;
 use crate::AnswerType;
 
-/// Reads what a tool printed and gives it back in the form that we write.
+/// Parses the output of a tool and writes it again.
 fn check(printed: &str) -> String {
     match serde_json::from_str::<ToolState>(printed) {
         Ok(state) => serde_json::to_string(&state).unwrap(),

@@ -85,13 +85,13 @@ pub enum ConditionError {
     )]
     NotOne(String, usize),
     /// `new` without `pattern`.
-    #[error("`new` goes with `pattern` only, in the condition for `{0}`")]
+    #[error("`new` is allowed only with `pattern`, in the condition for `{0}`")]
     NewWithoutPattern(String),
     /// `waiting: false`.
     #[error("`waiting` must be true, in the condition for `{0}`")]
     WaitingFalse(String),
     /// A number of seconds that no clock can count.
-    #[error("`idle_secs` must be a number of seconds from 0 on, in the condition for `{0}`")]
+    #[error("`idle_secs` must be a non-negative number of seconds, in the condition for `{0}`")]
     BadSeconds(String),
     /// Port 0, on which nobody can listen.
     #[error("`port` must be 1 to 65535, in the condition for `{0}`")]

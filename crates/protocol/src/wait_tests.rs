@@ -98,7 +98,7 @@ fn a_condition_waits_for_exactly_one_thing() {
     assert_eq!(condition(&json!({"port": 1, "waiting": true})), told(2));
     assert_eq!(
         condition(&json!({"port": 1, "new": true})),
-        "`new` goes with `pattern` only, in the condition for `x`"
+        "`new` is allowed only with `pattern`, in the condition for `x`"
     );
     assert_eq!(
         condition(&json!({"waiting": false})),
@@ -119,7 +119,7 @@ fn seconds_are_from_zero_on() {
     for seconds in [json!(-1), json!(1e12)] {
         assert_eq!(
             condition(&json!({"idle_secs": seconds})),
-            "`idle_secs` must be a number of seconds from 0 on, in the condition for `x`"
+            "`idle_secs` must be a non-negative number of seconds, in the condition for `x`"
         );
     }
     let not_a_number = Condition {

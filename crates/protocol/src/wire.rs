@@ -40,7 +40,7 @@ pub enum ToolAnswer {
 }
 
 impl ToolAnswer {
-    /// The largest stdout that is looked at.
+    /// The largest stdout that is parsed.
     pub const MAX_BYTES: usize = 1 << 20;
 
     /// Reads stdout as protocol; `None` if it is plain text.

@@ -73,7 +73,7 @@ fn protocol_that_lacks_what_its_type_needs_is_an_error() {
 }
 
 #[test]
-fn a_slip_in_a_type_or_a_field_is_told() {
+fn a_slip_in_a_type_or_a_field_is_reported() {
     for (stdout, error) in [
         (
             r#"{"type":"sucess"}"#,

@@ -51,7 +51,7 @@ pub(crate) fn check_typed(args: &Arguments) -> Result<(), ArgumentMisfit> {
     if keys.is_none() && args.get("input").is_none_or(Value::is_null) {
         return Err(misfit(
             "",
-            "nothing is left to type; give `input`, `keys` or both",
+            "there is nothing to type; give `input`, `keys` or both",
         ));
     }
     Ok(())

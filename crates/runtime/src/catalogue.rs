@@ -95,15 +95,16 @@ fn problem(error: &ValidationError<'_>) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RegisterError {
     /// Providers would not accept the name.
-    #[error(
-        "`{0}` cannot be a tool's name; use a letter or _ and then up to 47 of A-Z a-z 0-9 _ -"
-    )]
+    #[error("`{0}` cannot be a tool's name; use a letter or `_`, then up to 47 of A-Z a-z 0-9 _ -")]
     BadName(String),
     /// Two tools have one name.
     #[error("there are two tools named `{0}`; rename one of them")]
     Twice(String),
     /// A parameter has the name of a property that every handle has.
-    #[error("tool `{tool}` can last, so its parameter may not be called `{parameter}`; rename it")]
+    #[error(
+        "tool `{tool}` has actions, which use the name of its parameter `{parameter}`; rename \
+             it"
+    )]
     Reserved {
         /// The tool.
         tool: String,
@@ -227,7 +228,7 @@ impl Catalogue {
                 base: now.base.clone(),
                 ..now.successor()
             };
-            // Somebody else may have appended one meanwhile.
+            // Another thread may have appended one meanwhile.
             if now.replace(&Arc::new(successor)) {
                 return Ok(());
             }
@@ -401,7 +402,7 @@ impl LateTools {
             }
         }
         drop(late_names);
-        // Nobody else has the place.
+        // No other thread can use this slot.
         let _ = self.place.set(come);
         refused
     }

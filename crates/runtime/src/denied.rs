@@ -113,7 +113,7 @@ impl PermissionCheck {
             subject.always.clone_from(&widened.always);
         }
         let mut request = self.request(&subject, args, false);
-        let denied = format!("no; inside it was denied {}", ending.denied.join(", "));
+        let denied = format!("no; the sandbox denied {}", ending.denied.join(", "));
         request.metadata.insert("outside".into(), json!(true));
         request.metadata.insert("sandbox".into(), json!(denied));
         if widened.is_some() {
@@ -188,7 +188,8 @@ pub(crate) fn offer_again(
             RunsAgain::No => return,
             RunsAgain::Outside => {
                 session.outside_once.lock().add(tool, args);
-                "the user lets this call run once outside of its sandbox: spawn it again with the same arguments"
+                "the user allowed this call to run once outside its sandbox: spawn it again with \
+                 the same arguments"
                     .to_owned()
             }
             RunsAgain::Widened => format!(

@@ -152,7 +152,7 @@ fn shorten_open(open: String, most: usize) -> String {
     let tail = open.ceil_char_boundary(open.len() - most / 2);
     let omitted = tail - head;
     format!(
-        "{}[… {omitted} bytes of a line that is still open …]{}",
+        "{}[… {omitted} bytes of an unfinished line …]{}",
         &open[..head],
         &open[tail..]
     )

@@ -49,10 +49,7 @@ fn a_long_open_line_is_shown_in_part() {
     let reading = DigestReader::default().read(&output, &mut cursor, DIGEST, LIMIT);
     let text = reading.unwrap().text;
     assert!(text.len() <= LIMIT, "{}", text.len());
-    assert!(
-        text.contains("bytes of a line that is still open …]"),
-        "{text}"
-    );
+    assert!(text.contains("bytes of an unfinished line …]"), "{text}");
     assert_eq!(cursor.lines(), 0);
 }
 

@@ -71,7 +71,7 @@ pub fn fold(status: &Status, event: &ToolEvent) -> Option<Status> {
         | (_, Wrote { .. })
         | (Status::Running { .. } | Status::Waiting { .. }, Started)
         | (Status::Pending | Status::Running { .. }, Answered)
-        // The first to end it is the one that is told, and nobody answers a
+        // The first ending is the one that is reported, and no one answers a
         // tool that is being ended.
         | (
             Status::Running { aborting: Some(_) }

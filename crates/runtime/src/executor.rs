@@ -83,7 +83,7 @@ pub enum AdoptError {
     #[error("the tool no longer runs; start it again")]
     Gone,
     /// Its holder does not answer, or does not release it.
-    #[error("whoever holds the tool does not give it away now")]
+    #[error("the holder of the tool refused to hand it over")]
     Silent,
     /// Another runtime has it.
     #[error("the tool belongs to another runtime, process {owner}")]
@@ -188,7 +188,7 @@ struct Channel(mpsc::UnboundedSender<ToolReport>);
 
 impl ReportSink for Channel {
     fn take_in(self: Arc<Self>, report: ToolReport) {
-        // Whoever dropped the receiver does not want to know.
+        // The caller dropped the receiver, so it does not need the value.
         let _ = self.0.send(report);
     }
 

@@ -265,7 +265,7 @@ impl Handle {
 
     /// Sets the id by which people find a one-shot.
     pub(crate) fn find_by(&self, id: HandleId) {
-        // Only the first one counts: somebody may know it already.
+        // Only the first one counts: a client may use it already.
         let _ = self.alias.set(id);
     }
 
@@ -399,7 +399,7 @@ impl Handle {
     /// Stops the handle here because another runtime has its tool. Waiters are
     /// woken; nothing is reported, since the tool continues.
     pub(crate) fn retire(&self) {
-        let message = "it is being moved to another runtime; make the call again";
+        let message = "the handle is being moved to another runtime; make the call again";
         let ending = Ending::failed(message);
         self.status.send_replace(Status::Stopped(ending));
     }
@@ -464,7 +464,7 @@ impl Handle {
                 return false;
             };
             session.journal.append(self.event(at, event.clone()));
-            // Whoever sees that it waits finds the request open.
+            // A client that sees the handle waiting finds the request open.
             if let (ToolEvent::Asked { question, .. }, true) = (event, self.is_routed()) {
                 inquiry::route(&session, self, question.clone());
             }

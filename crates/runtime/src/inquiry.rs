@@ -61,15 +61,15 @@ pub(crate) enum Unanswered {
     #[error("{0}")]
     Declined(String),
     /// Nobody can be asked, and the question has no default.
-    #[error("the tool asked \"{text}\" and nobody could answer; ask the user, or do without it")]
+    #[error("the tool asked \"{text}\" and no one could answer; ask the user, or do without it")]
     Nobody {
         /// The question's words.
         text: String,
     },
     /// The tool accepts none of the answers.
     #[error(
-        "the tool asked question `{id}` again and again, and took none of {MOST} answers; \
-         only the user can answer it"
+        "the tool repeated question `{id}` and accepted none of {MOST} answers; only the user can \
+         answer it"
     )]
     Repeated {
         /// The question's id.

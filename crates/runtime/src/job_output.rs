@@ -159,7 +159,7 @@ impl JobOutput {
         let mut reader = self.inner.reader.lock();
         let rest = self.inner.bytes.read(&mut reader.cursor, CARRIED);
         reader.carried.push_str(&rest.text);
-        // A second one is the executor's mistake and harms nobody.
+        // A second one is a mistake of the executor, without consequences.
         let _ = self.inner.screen.set(screen);
     }
 

@@ -110,7 +110,7 @@ impl<'a> KeptPlace<'a> {
             return Err(refused("tools of this kind end with their runtime"));
         }
         let keeper = session.options.keeper.as_ref();
-        let keeper = keeper.ok_or_else(|| refused("this session keeps no handles"))?;
+        let keeper = keeper.ok_or_else(|| refused("this session cannot keep handles"))?;
         let request = keeper.reserve(id, lease).await?;
         Ok(Self {
             keeper,
@@ -217,7 +217,7 @@ impl SessionInner {
         if let HandleKeeping::Kept(kept) = &mut *handle.keeping.lock() {
             change(kept);
             if let Err(error) = keeper.register(kept) {
-                tracing::warn!(%error, handle = %kept.handle, "its state cannot be written anew");
+                tracing::warn!(%error, handle = %kept.handle, "its state cannot be updated");
             }
         }
     }
@@ -233,7 +233,7 @@ impl SessionInner {
             && job.key().is_none()
         {
             keeper.forget(kept.name());
-            let reason = "another program has taken the place of the one that was kept";
+            let reason = "the kept program was replaced by another program";
             *keeping = HandleKeeping::Refused(NotKeptReason(reason.to_owned()));
         }
     }

@@ -182,7 +182,7 @@ fn of_change(handle: &Handle, status: &Status) -> Option<(bool, Notice)> {
                 flags.on_success,
                 NoticeLevel::Info,
                 NoticeKind::Success,
-                format!("`{id}` stopped well{}", advice::READ_RESULT),
+                format!("`{id}` finished successfully{}", advice::READ_RESULT),
             ),
             (Err(error), Some(reason)) => (
                 flags.on_failure,
@@ -238,8 +238,8 @@ pub(crate) fn of_content(handle: &Handle) -> Option<Notice> {
 pub(crate) fn of_lost_result(handle: &Handle) -> Option<Notice> {
     let id = handle.id()?;
     let text = format!(
-        "the result of `{id}` was dropped before it was read: \
-         the unread results of this session take too much room; run it again if you need it"
+        "the unread result of `{id}` was deleted, because the unread results of this session use \
+         too much space; run it again if you need it"
     );
     let (level, kind) = (NoticeLevel::Warning, NoticeKind::Failure);
     Some(notice(handle, level, kind, text))
@@ -271,24 +271,25 @@ pub(crate) fn of_record(
     let failed = told.is_some_and(|told| told.error.is_some());
     let lost = match now_lost.saturating_sub(told_lost) {
         0 => String::new(),
-        lost => format!("; changes that are lost: {lost}"),
+        lost => format!("; lost changes: {lost}"),
     };
     let error = now.and_then(|now| now.error.as_deref());
     let (level, text) = match error {
-        // A loss is told when it begins, and how great it was when it is over.
+        // A loss is reported when it begins; its size is reported when it is over.
         Some(error) if !failed || told_lost == 0 && now_lost > 0 => {
             let waiting = now.map_or(0, |now| now.waiting);
             let text = format!(
-                "the record of this session cannot be written ({error}); changes that wait: {waiting}{lost}"
+                "the record of this session cannot be written ({error}); waiting changes: \
+                 {waiting}{lost}"
             );
             (NoticeLevel::Error, text)
         }
         None if failed && lost.is_empty() => (
             NoticeLevel::Info,
-            "the record is written again; everything that waited is recorded".to_owned(),
+            "the record can be written again; all waiting changes are recorded".to_owned(),
         ),
         None if failed || !lost.is_empty() => {
-            let text = format!("the record is written again{lost}");
+            let text = format!("the record can be written again{lost}");
             (NoticeLevel::Error, text)
         }
         _ => return None,

@@ -368,7 +368,7 @@ impl Drop for CallPart<'_> {
     fn drop(&mut self) {
         if !self.progress.get_mut().ended {
             self.failed(
-                "cancelled: nobody waits for the answer any more".to_owned(),
+                "cancelled: no client waits for the reply any more".to_owned(),
                 self.metadata(),
                 None,
             );

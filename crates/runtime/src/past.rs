@@ -217,7 +217,7 @@ impl Session {
                     .journal
                     .append(SessionEvent::PermissionReplied { id, decision });
             }
-            // Its successor has been told how each kept handle stands by now.
+            // Its successor already knows the status of each kept handle.
             (LooseEnd::Notice(number), SessionEvent::Noticed(notice))
                 if notice.kind == NoticeKind::Kept =>
             {

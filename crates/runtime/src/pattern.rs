@@ -18,7 +18,7 @@ pub(crate) fn covers(pattern: &str, text: &str) -> bool {
     }
     match last_word_is_open(pattern) {
         Some(words) => {
-            // Wherever a space stands, the further words may begin.
+            // The further words may begin at any space.
             matches(words, text)
                 || text
                     .match_indices(' ')

@@ -89,7 +89,7 @@ pub enum Attendance {
 }
 
 impl Attendance {
-    /// Attended when somebody will reply.
+    /// Attended if a person will reply.
     pub fn when(somebody_replies: bool) -> Self {
         if somebody_replies {
             Self::Attended
@@ -103,7 +103,7 @@ impl Attendance {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ReplyError {
     /// There was no such permission request lately.
-    #[error("no permission `{0}` is being asked for; it may have been answered elsewhere")]
+    #[error("no permission request `{0}` is open; it may have been answered elsewhere")]
     NoPermission(String),
     /// There was no such question lately.
     #[error("no question `{0}` is open; it may have been answered elsewhere")]
@@ -116,7 +116,7 @@ pub enum ReplyError {
     Unfit(AnswerError),
     /// The permission request stays open: the tool does not accept the edited
     /// arguments.
-    #[error("the edited arguments do not fit: {0}; the request stays open, edit them again")]
+    #[error("the edited arguments are invalid: {0}; the request stays open, edit them again")]
     UnfitArguments(ArgumentMisfit),
     /// The question stays open. The message does not repeat the answer.
     #[error("question `{0}` asks for a secret, which must be a string")]
@@ -330,7 +330,7 @@ impl PendingRequests {
         self.table.0.lock().attendance
     }
 
-    /// Somebody will reply.
+    /// A person will reply.
     pub fn is_attended(&self) -> bool {
         self.attendance() == Attendance::Attended
     }
@@ -470,7 +470,7 @@ impl PendingRequests {
         state.tell_watchers(&open.lineage, &shown);
         state.remember(&id);
         state.open.insert(id.clone(), open);
-        // Within the lock, so that no reply is told before its request.
+        // Within the lock, so that no reply is reported before its request.
         self.journal.append(event);
         id
     }

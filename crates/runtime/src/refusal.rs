@@ -92,7 +92,7 @@ pub enum Refusal {
     #[error("handle `{0}` has stopped and takes no input; fetch it to read its result")]
     Ended(HandleId),
     /// A person's input for an ended tool.
-    #[error("handle `{0}` has stopped and takes no input; its log has what it printed")]
+    #[error("handle `{0}` has stopped and takes no input; its output is in its log")]
     EndedForPerson(HandleId),
     /// Input for a tool that has not started.
     #[error("handle `{0}` has not started yet")]
@@ -101,16 +101,16 @@ pub enum Refusal {
     #[error("handle `{0}` waits for an answer; give it as `input`")]
     WantsAnswer(HandleId),
     /// An answer for a handle without a question.
-    #[error("handle `{0}` asks nothing; type into it instead")]
+    #[error("handle `{0}` has no open question; type into it instead")]
     AsksNothing(HandleId),
     /// The assistant types into a handle that a person has taken over.
     #[error(
-        "a person has taken handle `{0}` over and is typing; fetch shows what they do, \
-         and a notice comes when they hand it back"
+        "a person has taken over handle `{0}` and is typing; fetch shows its output, and a notice \
+         is sent when they hand it back"
     )]
     Locked(HandleId),
     /// Another person has taken the handle over.
-    #[error("somebody has taken handle `{0}` over; wait until it is handed back")]
+    #[error("another client has taken over handle `{0}`; wait until it is handed back")]
     TakenOver(HandleId),
     /// The lock to be handed back is not held.
     #[error("handle `{0}` is not locked under that name; it may have been handed back")]
@@ -123,7 +123,7 @@ pub enum Refusal {
     Answer(#[from] AnswerError),
     /// The answer to a question for a secret is not a string. The answer is
     /// not repeated.
-    #[error("question `{question}` wants a string")]
+    #[error("question `{question}` needs a string")]
     SecretNotString {
         /// The question's id.
         question: String,
@@ -149,8 +149,8 @@ pub enum Refusal {
     },
     /// The assistant answers a question for a secret, and there is no user.
     #[error(
-        "handle `{id}` asks for a secret (\"{text}\"), which only the user can give, and nobody can be \
-         asked; abort it, and tell the user"
+        "handle `{id}` asks for a secret (\"{text}\"), which only the user can give, and no user \
+                                                    can be asked; abort it, and tell the user"
     )]
     SecretOfNobody {
         /// The handle.
@@ -165,7 +165,7 @@ pub enum Refusal {
     #[error("await: {0}")]
     Await(Arc<serde_json::Error>),
     /// `await` has an invalid timeout.
-    #[error("`timeout_secs` must be a number of seconds from 0 on")]
+    #[error("`timeout_secs` must be a non-negative number of seconds")]
     Timeout(f64),
     /// A condition of `await` cannot be read.
     #[error(transparent)]
@@ -180,8 +180,8 @@ pub enum Refusal {
     },
     /// The tool needs permission, and there is no person.
     #[error(
-        "`{tool}` needs the user's permission and nobody can be asked, so nothing has run; \
-         tell the user"
+        "`{tool}` needs the user's permission and no user can be asked, so nothing has run; tell \
+         the user"
     )]
     NobodyToAsk {
         /// The tool.
@@ -211,8 +211,8 @@ pub enum Refusal {
     },
     /// The caller was in a hurry, and no person has replied yet.
     #[error(
-        "waiting for the user: nobody has said yet whether `{tool}` may do this, and nothing was done{}; \
-         make the same call again then",
+        "waiting for the user: `{tool}` needs permission for this call, and nothing has run \
+         yet{}; make the same call again once they have replied",
         allowed_with(.request.as_deref())
     )]
     Unpermitted {
@@ -222,13 +222,13 @@ pub enum Refusal {
         request: Option<String>,
     },
     /// It cannot be recorded, and unrecorded calls are configured not to run.
-    #[error("the record cannot be written ({error}), and without it nothing is run; tell the user")]
+    #[error("the record cannot be written ({error}), so nothing has run; tell the user")]
     NotRecorded {
         /// The write error.
         error: String,
     },
     /// The session has ended.
-    #[error("the session has ended; begin another one")]
+    #[error("the session has ended; start another one")]
     Closed,
     /// The caller gave up on the batch.
     #[error("cancelled")]

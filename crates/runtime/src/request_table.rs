@@ -5,7 +5,7 @@
 //!            ├─▶ settled     a reply to another request covers it
 //!   open ────┤
 //!            ├─▶ given up    nobody answers it
-//!            └─▶ withdrawn   whoever asked no longer wants to know
+//!            └─▶ withdrawn   the asking call no longer needs a reply
 //! ```
 //!
 //! Start at [`RequestTable`]. A [`RequestEntry`] is closed by consuming it,

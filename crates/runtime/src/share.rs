@@ -68,7 +68,7 @@ fn shorten(view: &mut HandleView, most: usize) {
     let omitted = before.saturating_sub(length(view)) as u64;
     *view.omitted_bytes.get_or_insert_default() += omitted;
     view.note = Some(
-        "cut, since this reply tells of several handles; fetch it to read it whole".to_owned(),
+        "cut, because this reply covers several handles; fetch it to read it whole".to_owned(),
     );
 }
 

@@ -46,7 +46,7 @@ impl CallAnswer {
     /// The reply for a tool that is configured not to run.
     pub(crate) fn skipped(tool: &RegisteredTool) -> Self {
         let name = &tool.definition.name;
-        let text = format!("skipped: `{name}` is set not to run");
+        let text = format!("skipped: the configuration sets `{name}` not to run");
         Self::new(ReplyContent::Text(text), Vec::new())
     }
 
@@ -150,8 +150,8 @@ pub(crate) fn show(
     session.recheck_kept(handle);
     let mut told = handle.told.lock();
     let status = handle.tell(|_| session.withdraw_notices(handle));
-    // What a stopped handle said is told once as news; after that, and for
-    // as long as it is there, it is told whole.
+    // The output of a stopped handle is shown once as new; after that, and for
+    // as long as it is available, it is shown whole.
     let in_part = in_part(handle, view);
     let view = if *told { View::All } else { view };
     if let Some(stored) = handle.stored()

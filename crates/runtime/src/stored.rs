@@ -114,7 +114,7 @@ impl StoredResult {
                 View::Screen | View::All => again.unwrap_or(first),
             },
             None => HandleView {
-                result: Some("its result was stored and cannot be read any more".to_owned()),
+                result: Some("its stored result can no longer be read".to_owned()),
                 error: Some(windlass_protocol::ErrorView::default()),
                 ..HandleView::new(id.clone(), HandleState::Stopped)
             },

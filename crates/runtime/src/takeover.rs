@@ -245,8 +245,11 @@ fn hand_back(session: &SessionInner, handle: &Handle, id: &HandleId, lock: &str)
     let written = handle.job().map_or(0, |job| job.output().written());
     let before = held.map_or(0, |held| held.written);
     let text = match written.saturating_sub(before) {
-        _ if handle.is_stopped() => format!("a person had `{id}` until it stopped"),
-        0 => format!("a person had `{id}` and has handed it back; it wrote nothing meanwhile"),
+        _ if handle.is_stopped() => format!("a person had taken over `{id}` until it stopped"),
+        0 => format!(
+            "a person had taken over `{id}` and has handed it back; it wrote nothing \
+                      meanwhile"
+        ),
         new => {
             let last = handle.job().and_then(|job| job.output().last_line());
             let last = last.map_or_else(String::new, |line| format!(", the last line `{line}`"));

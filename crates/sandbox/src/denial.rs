@@ -1,6 +1,6 @@
 //! Finding in a program's output what a confinement has denied.
 //!
-//! The kernel tells a program that it may not, and nobody else. So this goes by what programs print: a line with the text
+//! The kernel reports a denial only to the program. So denials are found in the program's output: a line with the text
 //! of such an error, and a path in it (or in the three lines before). A path counts only if the confinement denies it and the
 //! user could have had it without. Programs that print nothing, or no path, are not found.
 
@@ -51,7 +51,7 @@ pub trait UserAccess {
     fn writes(&self, path: &Path) -> bool;
 }
 
-/// At most so many are told.
+/// The most denials that are reported.
 const MOST: usize = 4;
 
 const FILE_ERRORS: &[&str] = &[

@@ -69,7 +69,7 @@ fn confinement(
         let mut writable = Vec::new();
         if is_workspace && home.starts_with(root) {
             told.push(format!(
-                "{} is no project that a sandbox could let programs write; they can only read it",
+                "{} is too broad to be writable in a sandbox; programs can only read it",
                 root.display()
             ));
         } else if is_workspace {

@@ -98,7 +98,7 @@ fn home_and_the_root_folder_are_no_projects() {
         let confinement = resolution.confinement.expect("a sandbox");
         check(&confinement, &[("/home/u/x", "r-"), ("/etc/x", "r-")]);
         assert_eq!(resolution.told.len(), 1, "{root}: {:?}", resolution.told);
-        assert!(resolution.told[0].starts_with(&format!("{root} is no project")));
+        assert!(resolution.told[0].starts_with(&format!("{root} is too broad")));
     }
 }
 

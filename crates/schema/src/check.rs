@@ -21,7 +21,7 @@ pub enum SchemaError {
     ParameterName(String),
     /// A tool with actions has a parameter with a reserved name.
     #[error(
-        "a tool with actions cannot have a parameter `{0}`; {list} are taken",
+        "a tool with actions cannot have a parameter `{0}`; {list} are reserved",
         list = ToolShape::RESERVED.join(", ")
     )]
     Reserved(String),
@@ -29,7 +29,7 @@ pub enum SchemaError {
     #[error("parameter `{0}` is required but not described")]
     Undescribed(String),
     /// A parameter's schema is not JSON Schema.
-    #[error("parameter `{parameter}` has no valid JSON Schema: {problem}")]
+    #[error("parameter `{parameter}` has an invalid JSON Schema: {problem}")]
     NotSchema {
         parameter: String,
         /// The problem.

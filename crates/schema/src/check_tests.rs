@@ -41,8 +41,8 @@ fn the_words_of_actions_are_reserved_for_tools_that_have_some() {
         refused(
             &shape,
             &format!(
-                "a tool with actions cannot have a parameter `{name}`; \
-                 action, id, input, view, keys, enter are taken"
+                "a tool with actions cannot have a parameter `{name}`; action, id, input, view, \
+                 keys, enter are reserved"
             ),
         );
     }
@@ -96,7 +96,7 @@ fn a_schema_that_is_none_is_refused_with_what_is_wrong() {
     ] {
         refused(
             &tool("p", schema),
-            &format!("parameter `p` has no valid JSON Schema: {problem}"),
+            &format!("parameter `p` has an invalid JSON Schema: {problem}"),
         );
     }
 }

@@ -140,7 +140,7 @@ fn without_null(mut schema: Map<String, Value>) -> Map<String, Value> {
     if let ([Value::Object(only)], true) = (some.as_slice(), some.len() < choices.len()) {
         let mut only = only.clone();
         schema.shift_remove("anyOf");
-        // What stands beside the choice is said of this field in particular.
+        // Keywords beside the choice apply to this field only.
         only.extend(schema);
         return without_null(only);
     }

@@ -69,7 +69,7 @@ fn a_parameter_of_one_action_says_so_after_its_own_description() {
 }
 
 #[test]
-fn a_parameter_of_spawn_and_one_shot_is_left_as_it_is() {
+fn a_parameter_of_spawn_and_one_shot_is_left_unchanged() {
     let shape = tool(&[HandleAction::Spawn, HandleAction::Abort], true, false);
     let schema = schema(&shape);
     for (name, parameter) in &shape.parameters.properties {

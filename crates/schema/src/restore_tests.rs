@@ -61,7 +61,7 @@ fn a_null_inside_an_object_is_absent_unless_admitted_or_required() {
 }
 
 #[test]
-fn the_alternative_is_told_by_its_tag() {
+fn the_alternative_is_reported_by_its_tag() {
     let alternative = |tag: &str, inner: Value| {
         json!({
             "type": "object",

@@ -6,13 +6,13 @@ use serde::de::DeserializeOwned;
 use windlass_protocol::{Arguments, Context};
 
 use crate::Error;
-use crate::question::{Answer, Question};
+use crate::question::{Answer, TypedQuestion};
 
 /// One call of a tool: its folder, session, options and answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     pub(crate) context: Context,
-    pub(crate) tool: windlass_protocol::Tool,
+    pub(crate) tool: windlass_protocol::ToolInvocation,
 }
 
 impl Call {
@@ -62,11 +62,11 @@ impl Call {
     /// pass it on with `?`. The question is then asked and the tool run again
     /// from the top, with all answers so far. So ask before you change
     /// anything.
-    pub fn ask<A: Answer>(&self, question: Question<A>) -> Result<A, Error> {
+    pub fn ask<A: Answer>(&self, question: TypedQuestion<A>) -> Result<A, Error> {
         self.answer_to(&question).ok_or_else(|| question.into())
     }
 
-    pub(crate) fn answer_to<A: Answer>(&self, question: &Question<A>) -> Option<A> {
+    pub(crate) fn answer_to<A: Answer>(&self, question: &TypedQuestion<A>) -> Option<A> {
         let answer = self.tool.answers.get(&question.wire().id)?;
         question.read(answer.clone())
     }

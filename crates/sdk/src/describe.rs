@@ -14,13 +14,16 @@ pub enum DescribeError {
     },
     /// An argument of an interactive tool has the name of the parameter for its
     /// commands.
-    #[error("the arguments of tool `{tool}` have a field `command`, which chooses the command")]
+    #[error(
+        "the arguments of tool `{tool}` have a field `command`, which is reserved for the \
+             choice of the command; rename it"
+    )]
     CommandTaken {
         /// The tool.
         tool: String,
     },
     /// Two tools have one name.
-    #[error("two tools are called `{0}`")]
+    #[error("two tools are named `{0}`; rename one of them")]
     Twice(String),
     /// A model could not be given the tool.
     #[error("tool `{tool}`: {problem}")]

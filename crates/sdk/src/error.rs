@@ -6,7 +6,7 @@ use std::fmt;
 
 use windlass_protocol::ToolError;
 
-use crate::question::{Answer, Question};
+use crate::question::{Answer, TypedQuestion};
 
 /// An error that ends a tool without a result.
 ///
@@ -89,8 +89,8 @@ impl<E: Into<Box<dyn StdError + Send + Sync>>> From<E> for Error {
 
 /// Ends the run with a question; the tool is run again with the answer.
 /// [`Call::ask`](crate::Call::ask) does this if needed.
-impl<A: Answer> From<Question<A>> for Error {
-    fn from(question: Question<A>) -> Self {
+impl<A: Answer> From<TypedQuestion<A>> for Error {
+    fn from(question: TypedQuestion<A>) -> Self {
         Self::asks(question.into_wire())
     }
 }

@@ -52,7 +52,7 @@ fn context_goes_in_front_of_the_causes() {
 
 #[test]
 fn a_question_ends_the_run_with_itself() {
-    let question = Question::select("colour", "Which?", ["red", "blue"]).default("red");
+    let question = TypedQuestion::select("colour", "Which?", ["red", "blue"]).default("red");
     match Error::from(question).into_stop() {
         StopReason::Asks(question) => {
             assert_eq!(question.id, "colour");

@@ -64,7 +64,7 @@ impl Exec {
 
 /// A command of an interactive tool: a name for the model to choose, and its
 /// program.
-pub struct Command<A> {
+pub struct InteractiveCommand<A> {
     pub(crate) name: String,
     pub(crate) summary: String,
     pub(crate) takes_input: bool,
@@ -73,7 +73,7 @@ pub struct Command<A> {
 
 pub(crate) type ExecOf<A> = Box<dyn Fn(A, &Call) -> Result<Exec, Error>>;
 
-impl<A> Command<A> {
+impl<A> InteractiveCommand<A> {
     /// A command that is watched and not talked to.
     pub fn new(
         name: impl Into<String>,

@@ -36,13 +36,13 @@ pub(crate) fn read<A: DeserializeOwned>(
 /// The error for arguments that are known to be invalid.
 pub(crate) fn wrong_arguments(arguments: &Arguments, entries: &Entries) -> Error {
     let words = wrong_in(arguments, entries, "");
-    Error::new(words.unwrap_or_else(|| "the arguments do not fit".to_owned()))
+    Error::new(words.unwrap_or_else(|| "the arguments are invalid".to_owned()))
 }
 
 fn in_serdes_words(error: &serde_path_to_error::Error<serde_json::Error>) -> String {
     let path = error.path().to_string();
     if path == "." {
-        return format!("the arguments do not fit: {}", error.inner());
+        return format!("the arguments are invalid: {}", error.inner());
     }
     format!("argument `{path}`: {}", error.inner())
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use windlass_protocol::ToolState;
 
 use crate::inbox::{Inbox, Mail};
-use crate::question::{Answer, Question};
+use crate::question::{Answer, TypedQuestion};
 use crate::{Call, Error, answer, unblock};
 
 /// A tool that lasts. Its arguments implement this.
@@ -20,7 +20,7 @@ use crate::{Call, Error, answer, unblock};
 /// ```
 /// use schemars::JsonSchema;
 /// use serde::Deserialize;
-/// use windlass_sdk::{Error, Handle, Question, Stateful};
+/// use windlass_sdk::{Error, Stateful, ToolHandle, TypedQuestion};
 ///
 /// /// Counts, and asks when it has had enough.
 /// #[derive(Deserialize, JsonSchema)]
@@ -30,10 +30,10 @@ use crate::{Call, Error, answer, unblock};
 /// }
 ///
 /// impl Stateful for Count {
-///     async fn run(self, handle: Handle) -> Result<String, Error> {
+///     async fn run(self, handle: ToolHandle) -> Result<String, Error> {
 ///         for number in 1..=self.to {
 ///             handle.report(number.to_string());
-///             if number % 100 == 0 && !handle.ask(Question::boolean("on", "Go on?")).await? {
+///             if number % 100 == 0 && !handle.ask(TypedQuestion::boolean("on", "Go on?")).await? {
 ///                 break;
 ///             }
 ///         }
@@ -50,14 +50,14 @@ pub trait Stateful: DeserializeOwned + JsonSchema {
     /// When the handle is aborted, whatever awaits the handle ends with an
     /// error; passing it on with `?` is a good way to end. A tool that does
     /// not end within half of its grace is ended by signals.
-    fn run(self, handle: Handle) -> impl Future<Output = Result<String, Error>>;
+    fn run(self, handle: ToolHandle) -> impl Future<Output = Result<String, Error>>;
 }
 
 /// A running stateful tool's connection to its assistant.
 ///
 /// It can be cloned and used from any thread.
 #[derive(Clone)]
-pub struct Handle {
+pub struct ToolHandle {
     call: Arc<Call>,
     inbox: Arc<Inbox>,
     output: Output,
@@ -65,7 +65,7 @@ pub struct Handle {
 
 pub(crate) type Output = Arc<Mutex<dyn Write + Send>>;
 
-impl Handle {
+impl ToolHandle {
     pub(crate) fn new(call: Call, inbox: Arc<Inbox>, output: Output) -> Self {
         Self {
             call: Arc::new(call),
@@ -93,7 +93,7 @@ impl Handle {
     /// It is an error when the handle is aborted first, or when nobody is left
     /// to answer and the question has no default. Questions of several
     /// threads are asked one after the other.
-    pub async fn ask<A: Answer>(&self, question: Question<A>) -> Result<A, Error> {
+    pub async fn ask<A: Answer>(&self, question: TypedQuestion<A>) -> Result<A, Error> {
         if let Some(answer) = self.call.answer_to(&question) {
             return Ok(answer);
         }
@@ -150,12 +150,15 @@ impl Handle {
 
     fn print(&self, state: &ToolState) {
         let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
-        // Nobody reads any more: then an end is on its way.
+        // The reader is gone, so the end of the tool is on its way.
         let _ = answer::write_state(&mut *output, state);
     }
 }
 
-fn read_answer<A: Answer>(mail: &mut Mail, question: &Question<A>) -> Option<Result<A, Error>> {
+fn read_answer<A: Answer>(
+    mail: &mut Mail,
+    question: &TypedQuestion<A>,
+) -> Option<Result<A, Error>> {
     if mail.aborted {
         return Some(Err(Error::aborted()));
     }
@@ -172,7 +175,7 @@ fn read_answer<A: Answer>(mail: &mut Mail, question: &Question<A>) -> Option<Res
     let default = wire.default.clone().and_then(|value| question.read(value));
     Some(default.ok_or_else(|| {
         Error::new(format_args!(
-            "nobody is left to answer question `{}`: {}",
+            "question `{}` can no longer be answered: {}",
             wire.id, wire.text
         ))
     }))

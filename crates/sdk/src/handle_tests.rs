@@ -15,15 +15,15 @@ struct Script {
 }
 
 impl Stateful for Script {
-    async fn run(self, handle: Handle) -> Result<String, Error> {
+    async fn run(self, handle: ToolHandle) -> Result<String, Error> {
         match self.does.as_str() {
             "ask" => {
-                let sure = handle.ask(Question::boolean("sure", "Sure?")).await?;
-                let name = handle.ask(Question::text("name", "Who?")).await?;
+                let sure = handle.ask(TypedQuestion::boolean("sure", "Sure?")).await?;
+                let name = handle.ask(TypedQuestion::text("name", "Who?")).await?;
                 Ok(format!("{sure} {name}"))
             }
             "default" => {
-                let question = Question::text("name", "Who?").default("nobody");
+                let question = TypedQuestion::text("name", "Who?").default("nobody");
                 handle.ask(question).await
             }
             "echo" => {
@@ -44,7 +44,7 @@ impl Stateful for Script {
             "threads" => {
                 let asked = ["a", "b"].map(|id| {
                     let handle = handle.clone();
-                    let ask = move || async move { handle.ask(Question::text(id, "?")).await };
+                    let ask = move || async move { handle.ask(TypedQuestion::text(id, "?")).await };
                     thread::spawn(move || future::block_on(ask()))
                 });
                 let answers = asked.map(|thread| thread.join().unwrap());
@@ -156,7 +156,7 @@ fn without_a_default_the_error_says_what_was_asked() {
     tool.input = None;
     assert_eq!(
         tool.last(),
-        failed("nobody is left to answer question `sure`: Sure?")
+        failed("question `sure` can no longer be answered: Sure?")
     );
 }
 

@@ -58,7 +58,7 @@ impl Inbox {
                 self.change(|mail| mail.answers.push((question, answer)));
             }
             Ok(StateInput::Abort) => self.change(|mail| mail.aborted = true),
-            Err(error) => eprintln!("a line of input is not understood: {error}"),
+            Err(error) => eprintln!("a line of input is invalid: {error}"),
         }
     }
 

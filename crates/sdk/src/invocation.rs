@@ -10,29 +10,29 @@ use std::path::PathBuf;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use windlass_protocol::{Action, Context, Tool};
+use windlass_protocol::{Action, Context, ToolInvocation};
 
 /// The action, context and call of a program run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Invocation {
     pub(crate) context: Context,
-    pub(crate) tool: Tool,
+    pub(crate) tool: ToolInvocation,
 }
 
 /// The action cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InvocationError {
     /// There is nothing to read.
-    #[error("nothing says what to do")]
+    #[error("there is no invocation; pass `context` and `tool` as arguments, or on stdin")]
     Nothing,
     /// Stdin holds something else.
     #[error("stdin does not begin with one JSON object that has `context` and `tool`")]
     Stdin(#[source] Option<serde_json::Error>),
     /// The context is not one.
-    #[error("the context is not understood")]
+    #[error("the context is invalid")]
     Context(#[source] serde_json::Error),
     /// The tool is not one.
-    #[error("the tool is not understood")]
+    #[error("the tool is invalid")]
     Tool(#[source] serde_json::Error),
 }
 
@@ -86,8 +86,8 @@ fn understand(
     }
     let context: Context = typed(context).map_err(InvocationError::Context)?;
     let tool = match context.action {
-        // It is asked about all of its tools, and so is told none.
-        Action::Schema => Tool::default(),
+        // The action covers all tools of the program, so none is named.
+        Action::Schema => ToolInvocation::default(),
         Action::Run | Action::FormatArguments => typed(tool).map_err(InvocationError::Tool)?,
     };
     Ok(Invocation { context, tool })

@@ -52,15 +52,23 @@ fn a_schema_needs_no_tool() {
     ] {
         let invocation = from(args, "").unwrap();
         assert_eq!(invocation.context.action, Action::Schema);
-        assert_eq!(invocation.tool, Tool::default());
+        assert_eq!(invocation.tool, ToolInvocation::default());
     }
 }
 
 #[test]
 fn what_is_not_understood_is_said() {
     let said = |args: &[&str], stdin: &str| from(args, stdin).unwrap_err().to_string();
-    assert_eq!(said(&[], ""), "nothing says what to do");
-    assert_eq!(said(&["--help"], ""), "nothing says what to do");
+    assert_eq!(
+        said(&[], ""),
+        "there is no invocation; pass `context` and `tool` as arguments, or \
+                               on stdin"
+    );
+    assert_eq!(
+        said(&["--help"], ""),
+        "there is no invocation; pass `context` and `tool` as \
+                                       arguments, or on stdin"
+    );
     for stdin in ["[]", "nonsense", r#"{"context":1}"#, r#"{"tool":{}}"#] {
         assert_eq!(
             said(&[], stdin),
@@ -69,7 +77,7 @@ fn what_is_not_understood_is_said() {
     }
     assert_eq!(
         said(&[r#"{"action":"dance"}"#, TOOL], ""),
-        "the context is not understood"
+        "the context is invalid"
     );
-    assert_eq!(said(&[CONTEXT, "{}"], ""), "the tool is not understood");
+    assert_eq!(said(&[CONTEXT, "{}"], ""), "the tool is invalid");
 }

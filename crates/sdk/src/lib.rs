@@ -39,7 +39,7 @@
 //! Start at [`Tool`], which has the three kinds: [`Tool::new`] for one that
 //! runs and answers, [`Tool::stateful`] for one that lasts, and
 //! [`Tool::interactive`] for one that hands its handle to a program. Then read
-//! [`Call`], [`Question`] and [`Error`]. No async runtime is needed or
+//! [`Call`], [`TypedQuestion`] and [`Error`]. No async runtime is needed or
 //! started: a stateful tool's future is polled on the main thread, and may
 //! block it.
 
@@ -62,9 +62,9 @@ mod unblock;
 pub use call::Call;
 pub use describe::DescribeError;
 pub use error::Error;
-pub use exec::{Command, Exec};
-pub use handle::{Handle, Stateful};
-pub use question::{Answer, Question};
+pub use exec::{Exec, InteractiveCommand};
+pub use handle::{Stateful, ToolHandle};
+pub use question::{Answer, TypedQuestion};
 pub use tool::Tool;
 pub use tools::Tools;
 pub use unblock::unblock;

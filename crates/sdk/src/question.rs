@@ -11,19 +11,19 @@ use windlass_protocol::AnswerType;
 /// The id names the question among those of the tool. The config can give a
 /// fixed answer (`questions.ID.answer`) or choose who is asked.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Question<A> {
+pub struct TypedQuestion<A> {
     wire: windlass_protocol::Question,
     answer: PhantomData<fn() -> A>,
 }
 
-impl Question<bool> {
+impl TypedQuestion<bool> {
     /// Yes or no.
     pub fn boolean(id: impl Into<String>, text: impl Into<String>) -> Self {
         Self::with(id.into(), text.into(), AnswerType::Boolean)
     }
 }
 
-impl Question<String> {
+impl TypedQuestion<String> {
     /// Any text.
     pub fn text(id: impl Into<String>, text: impl Into<String>) -> Self {
         Self::with(id.into(), text.into(), AnswerType::Text)
@@ -40,7 +40,7 @@ impl Question<String> {
     }
 }
 
-impl<A: Answer> Question<A> {
+impl<A: Answer> TypedQuestion<A> {
     fn with(id: String, text: String, answer_type: AnswerType) -> Self {
         Self {
             wire: windlass_protocol::Question {

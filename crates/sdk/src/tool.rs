@@ -12,7 +12,7 @@ use windlass_protocol::{
 };
 use windlass_schema::{DerivedArguments, derive_arguments};
 
-use crate::{Call, Command, DescribeError, Error, Exec, Handle, Stateful, explain};
+use crate::{Call, DescribeError, Error, Exec, InteractiveCommand, Stateful, ToolHandle, explain};
 
 /// The parameter that chooses an interactive tool's command.
 const COMMAND: &str = "command";
@@ -39,7 +39,7 @@ pub(crate) enum ToolBody {
     /// A result.
     OneShot(OfCall<String>),
     /// A result, after any output through the handle.
-    Stateful(Box<dyn Fn(Handle) -> Result<String, Error>>),
+    Stateful(Box<dyn Fn(ToolHandle) -> Result<String, Error>>),
     /// A program to run instead.
     Interactive(OfCall<Exec>),
 }
@@ -67,7 +67,7 @@ impl Tool {
     /// A tool that runs as a handle, with every action. It also works as a
     /// one-shot.
     pub fn stateful<A: Stateful + 'static>(name: impl Into<String>) -> Self {
-        let work = |handle: Handle| {
+        let work = |handle: ToolHandle| {
             let arguments = read::<A>(handle.call())?;
             block_on(arguments.run(handle))
         };
@@ -87,9 +87,9 @@ impl Tool {
     /// command reads input.
     pub fn interactive<A: DeserializeOwned + JsonSchema + 'static>(
         name: impl Into<String>,
-        commands: impl IntoIterator<Item = Command<A>>,
+        commands: impl IntoIterator<Item = InteractiveCommand<A>>,
     ) -> Self {
-        let commands: IndexMap<String, Command<A>> = commands
+        let commands: IndexMap<String, InteractiveCommand<A>> = commands
             .into_iter()
             .map(|command| (command.name.clone(), command))
             .collect();
@@ -245,7 +245,7 @@ fn read<A: DeserializeOwned + JsonSchema>(call: &Call) -> Result<A, Error> {
     explain::read(call.arguments().clone(), entries)
 }
 
-/// Text as it is, everything else as JSON.
+/// Text unchanged, everything else as JSON.
 fn to_text(result: &impl Serialize) -> Result<String, Error> {
     Ok(match serde_json::to_value(result)? {
         Value::String(text) => text,

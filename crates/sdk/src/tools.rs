@@ -11,7 +11,7 @@ use crate::handle::Output;
 use crate::inbox::Inbox;
 use crate::invocation::{self, Invocation};
 use crate::tool::{Tool, ToolBody};
-use crate::{Call, DescribeError, Error, Handle, answer};
+use crate::{Call, DescribeError, Error, ToolHandle, answer};
 
 /// The tools of a program.
 #[derive(Default)]
@@ -72,7 +72,7 @@ impl Tools {
         };
         match done {
             Ok(code) => code,
-            // Nobody reads any more.
+            // The reader is gone.
             Err(_) => ExitCode::FAILURE,
         }
     }
@@ -117,7 +117,7 @@ impl Tools {
         let formatted = self.find(call.tool()).and_then(|tool| match &tool.format {
             Some(format) => format(&call),
             None => Err(Error::new(format_args!(
-                "tool `{}` has no way of its own to show its arguments",
+                "tool `{}` does not format its arguments itself",
                 call.tool()
             ))),
         });
@@ -146,7 +146,7 @@ impl Tools {
                 }
             },
             Ok(ToolBody::Stateful(run)) => {
-                let handle = Handle::new(call, Inbox::filled_from(input), Arc::clone(output));
+                let handle = ToolHandle::new(call, Inbox::filled_from(input), Arc::clone(output));
                 let result = run(handle);
                 let code = code_of(&result);
                 let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
@@ -166,7 +166,7 @@ impl Tools {
             .find(|tool| tool.name == name)
             .ok_or_else(|| {
                 Error::new(format_args!(
-                    "there is no tool `{name}` here; there is {}",
+                    "there is no tool `{name}` in this program; it has {}",
                     self.names()
                 ))
             })
@@ -185,7 +185,7 @@ impl Tools {
         let program = std::env::args().next().unwrap_or_default();
         let name = self.tools.first().map_or("NAME", |tool| tool.name.as_str());
         format!(
-            "this program holds tools for Windlass: {}\n\n\
+            "this program contains tools for Windlass: {}\n\n\
              register one in .windlass/config.toml:\n\n  \
              [conversation.tools.{name}]\n  \
              command = \"{program}\"\n\n\

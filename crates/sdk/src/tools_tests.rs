@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use windlass_protocol::{HandleAction, Parameters};
 
 use super::*;
-use crate::{Command, Exec, Question, Stateful};
+use crate::{Exec, InteractiveCommand, Stateful, TypedQuestion};
 
 /// Where a test reads what was printed.
 #[derive(Clone, Default)]
@@ -27,7 +27,7 @@ impl Write for Printed {
     }
 }
 
-/// Runs the program as Windlass does; gives its answer and its exit code.
+/// Runs the program as Windlass does; returns its answer and its exit code.
 fn run(tools: Tools, context: &Value, tool: &Value) -> (Value, ExitCode) {
     let printed = Printed::default();
     let args = [context.to_string(), tool.to_string()];
@@ -62,7 +62,7 @@ struct CargoCheck {
 }
 
 impl Stateful for CargoCheck {
-    async fn run(self, _: Handle) -> Result<String, Error> {
+    async fn run(self, _: ToolHandle) -> Result<String, Error> {
         Ok(self.package)
     }
 }
@@ -154,7 +154,7 @@ fn ten_tools_fit_in_one_program() {
 }
 
 #[test]
-fn text_is_given_as_it_is_and_everything_else_as_json() {
+fn text_is_given_unchanged_and_everything_else_as_json() {
     #[derive(Serialize)]
     struct Found {
         path: &'static str,
@@ -182,11 +182,11 @@ fn text_is_given_as_it_is_and_everything_else_as_json() {
 }
 
 #[test]
-fn a_tool_that_is_not_there_is_told_with_those_that_are() {
+fn a_tool_that_is_not_there_is_reported_with_those_that_are() {
     let answer = call(cargo_check(), "cargo_test", json!({}));
     assert_eq!(
         answer["result"]["Err"]["message"],
-        json!("there is no tool `cargo_test` here; there is `cargo_check`")
+        json!("there is no tool `cargo_test` in this program; it has `cargo_check`")
     );
 }
 
@@ -206,11 +206,11 @@ fn delete() -> Tools {
         path: String,
     }
     let run = |args: Delete, call: &Call| {
-        let sure = Question::boolean("sure", format!("Delete {}?", args.path)).default(false);
+        let sure = TypedQuestion::boolean("sure", format!("Delete {}?", args.path)).default(false);
         if !call.ask(sure)? {
             return Ok("kept".to_owned());
         }
-        let why = call.ask(Question::text("why", "Why?").pre_amble("It is recorded."))?;
+        let why = call.ask(TypedQuestion::text("why", "Why?").pre_amble("It is recorded."))?;
         Ok(format!("deleted {} because {why}", args.path))
     };
     Tools::new()
@@ -264,7 +264,7 @@ fn arguments_are_shown_as_the_tool_shows_them() {
     let (answer, code) = show(cargo_check(), "cargo_check");
     assert_eq!(
         answer["result"]["Err"]["message"],
-        json!("tool `cargo_check` has no way of its own to show its arguments")
+        json!("tool `cargo_check` does not format its arguments itself")
     );
     assert_eq!(code, ExitCode::FAILURE);
 }
@@ -277,12 +277,12 @@ struct Git {
 }
 
 fn git(input: bool) -> Tools {
-    let stage = Command::new("stage", "Choose hunks.", |git: Git, _| {
+    let stage = InteractiveCommand::new("stage", "Choose hunks.", |git: Git, _| {
         Ok(Exec::terminal("git")
             .args(["add", "--patch"])
             .args(git.args))
     });
-    let log = Command::new("log", "Show the history.", |git: Git, call| {
+    let log = InteractiveCommand::new("log", "Show the history.", |git: Git, call| {
         Ok(Exec::new("git").arg("log").args(git.args).cwd(call.root()))
     });
     let stage = if input { stage.takes_input() } else { stage };
@@ -385,7 +385,7 @@ fn what_no_model_could_be_given_is_found_before_one_is() {
         _input: String,
     }
     impl Stateful for Taken {
-        async fn run(self, _: Handle) -> Result<String, Error> {
+        async fn run(self, _: ToolHandle) -> Result<String, Error> {
             Ok(String::new())
         }
     }
@@ -396,7 +396,10 @@ fn what_no_model_could_be_given_is_found_before_one_is() {
     let nothing = |_: CargoCheck, _: &Call| Ok("");
     let error = |tools: Tools| tools.descriptions().unwrap_err().to_string();
     let tools = cargo_check().add(Tool::new("cargo_check", nothing));
-    assert_eq!(error(tools), "two tools are called `cargo_check`");
+    assert_eq!(
+        error(tools),
+        "two tools are named `cargo_check`; rename one of them"
+    );
     let tools = Tools::new().add(Tool::new("no spaces", nothing));
     assert_eq!(
         error(tools),
@@ -405,7 +408,8 @@ fn what_no_model_could_be_given_is_found_before_one_is() {
     let tools = Tools::new().add(Tool::stateful::<Taken>("taken"));
     assert_eq!(
         error(tools),
-        "tool `taken`: a tool with actions cannot have a parameter `input`; action, id, input, view, keys, enter are taken"
+        "tool `taken`: a tool with actions cannot have a parameter `input`; action, id, input, \
+         view, keys, enter are reserved"
     );
     let one = |args: NotStruct, _: &Call| match args {
         NotStruct::One => Ok(""),

@@ -1,10 +1,10 @@
-// What is shown stands in the address, so that going back and reloading work.
+// The address contains the present view, so that Back and Reload work.
 
 import { changed, store } from "./store.js";
 
 export const TABS = ["output", "terminals", "timeline", "conversation", "calls"];
 
-/** Shows nothing but the overview. */
+/** Shows only the overview. */
 export function showHome() {
   show({ session: null, handle: null, tab: null });
 }
@@ -13,7 +13,7 @@ export function showHome() {
 export function show(shown) {
   const next = { ...store.shown, ...shown };
   if (same(next, store.shown)) return;
-  // A call is opened once, and is no part of the address.
+  // An opened call is not part of the address.
   const { call, ...place } = next;
   store.shown = place;
   store.chosenCall = call ?? null;

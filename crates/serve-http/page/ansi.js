@@ -1,4 +1,4 @@
-// What a program wrote, as lines with their looks: colours are kept, redrawn
+// The output of a program as styled lines: colours are kept, redrawn
 // lines are folded to their last form, everything else that a terminal would
 // do is left out. A line is a list of runs, as of a screen's row.
 

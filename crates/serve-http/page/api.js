@@ -22,7 +22,7 @@ async function ask(method, path, body, options = {}) {
   const response = await fetch(`/api/v1${path}`, sent);
   if (!response.ok) {
     const said = await response.json().catch(() => ({}));
-    throw new ApiError(response.status, said.error ?? `the server answered ${response.status}`);
+    throw new ApiError(response.status, said.error ?? `the server replied with status ${response.status}`);
   }
   return response;
 }
@@ -39,7 +39,7 @@ export async function post(path, body = {}, options) {
 
 export const remove = (path, options) => ask("DELETE", path, undefined, options);
 
-/** Where a handle is. */
+/** The path of a handle. */
 export function handlePath(session, handle) {
   return `/sessions/${encodeURIComponent(session)}/handles/${encodeURIComponent(handle)}`;
 }

@@ -7,7 +7,7 @@ import { announce, el, setText } from "./dom.js";
 import { Stream } from "./stream.js";
 import { store } from "./store.js";
 
-/** The models, as the server knows them; asked for once. */
+/** The models that the server knows; fetched once. */
 let models = null;
 
 function loadModels() {
@@ -70,8 +70,8 @@ export function askBox({ session = null, isLive = true, hear = () => {}, said = 
 
   function showWorking() {
     stop.hidden = stopTools.hidden = !isWorking;
-    setText(send, isWorking ? "Say" : "Ask");
-    field.placeholder = isWorking ? "A word in between" : session ? "Go on with the conversation" : "Ask a model to do something in this project";
+    setText(send, isWorking ? "Send" : "Ask");
+    field.placeholder = isWorking ? "Message to the model during its turn" : session ? "Continue the conversation" : "Ask a model to do something in this project";
   }
 
   async function submit() {
@@ -82,7 +82,7 @@ export function askBox({ session = null, isLive = true, hear = () => {}, said = 
     try {
       const begun = await post("/ask", { message, model: model.value.trim() || undefined, session: session ?? undefined });
       field.value = "";
-      if (begun.interjected) announce("The model hears of it");
+      if (begun.interjected) announce("Sent; the model reads it after its current calls");
       if (session) {
         stream?.stop();
         stream = null;
@@ -111,7 +111,7 @@ export function askBox({ session = null, isLive = true, hear = () => {}, said = 
 
   return {
     node,
-    /** A session that belongs to another program cannot go on here. */
+    /** A session of another program cannot be continued here. */
     update(messages = []) {
       if (!session) return;
       const owner = store.sessions.get(session)?.info.front_end;
@@ -127,9 +127,9 @@ function explain(node, providers) {
   node.hidden = false;
   const ready = providers.filter((provider) => provider.ready);
   node.replaceChildren(
-    el("p", {}, "No model is chosen. Name one below, or set it for good in ", el("code", {}, "~/.config/windlass/config.toml"), ":"),
+    el("p", {}, "No model is chosen. Enter one below, or set it permanently in ", el("code", {}, "~/.config/windlass/config.toml"), ":"),
     el("pre", {}, '[assistant]\nmodel = "provider/name"'),
-    el("p", {}, ready.length ? "Ready to be asked: " : "No provider has a key yet. ", ready.map(({ name, note }) => el("span", { class: "badge", title: note }, name))),
-    el("details", {}, el("summary", {}, "What the others need"), el("ul", {}, providers.filter((provider) => !provider.ready).map(({ name, note }) => el("li", {}, el("strong", {}, name), " ", note)))),
+    el("p", {}, ready.length ? "Providers that are ready: " : "No provider has a key yet. ", ready.map(({ name, note }) => el("span", { class: "badge", title: note }, name))),
+    el("details", {}, el("summary", {}, "Keys that the others need"), el("ul", {}, providers.filter((provider) => !provider.ready).map(({ name, note }) => el("li", {}, el("strong", {}, name), " ", note)))),
   );
 }

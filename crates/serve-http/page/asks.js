@@ -62,7 +62,7 @@ function goOn(event) {
   all[Math.max(0, Math.min(to, all.length - 1))]?.focus();
 }
 
-/** Puts the focus on the first that is asked. */
+/** Focuses the first request. */
 export function focusAsk() {
   if (!store.asks.size) return;
   document.body.classList.add("menu-open");
@@ -80,7 +80,7 @@ function makePermission(ask) {
   // A runtime of an older version sends none.
   const rendering = metadata.rendering ?? { body: request.patterns, always: request.always };
   const error = el("p", { class: "problem", role: "alert" });
-  const message = el("input", { class: "message", hidden: true, placeholder: "A word to the assistant, with a reject", "aria-label": "A word to the assistant" });
+  const message = el("input", { class: "message", hidden: true, placeholder: "Message to the assistant, with a rejection", "aria-label": "Message to the assistant" });
   const editor = el("textarea", { class: "edit", hidden: true, spellcheck: false, "aria-label": "Arguments to run with instead", rows: 6 });
   const shown = clipped(el("div", { class: "request" }, ...rendered(rendering)), () => !editor.hidden);
   const body = (reply) => {
@@ -122,7 +122,7 @@ function makePermission(ask) {
         el("button", { class: "yes", onclick: pressed(() => send("once")) }, "Once ", el("kbd", {}, "y")),
         request.always.length > 0 && el("button", { title: isExact ? "Always: exactly this" : null, onclick: pressed(() => send("always")) }, "Always ", el("kbd", {}, "a")),
         el("button", { class: "no", onclick: pressed(() => send("reject")) }, "Reject"),
-        el("button", { class: "say", title: "Reject with a word to the assistant", onclick: say }, "Say ", el("kbd", {}, "n")),
+        el("button", { class: "say", title: "Reject with a message to the assistant", onclick: say }, "Say ", el("kbd", {}, "n")),
         el("button", { onclick: edit }, "Edit ", el("kbd", {}, "e")),
       ),
     ),
@@ -136,7 +136,7 @@ function makePermission(ask) {
   return item;
 }
 
-/** Whether patterns allow nothing but the commands that are shown. */
+/** Whether patterns allow only the shown commands. */
 function coversExactly(patterns, lines) {
   const shown = lines.join("\n");
   return patterns.length > 0 && patterns.every((pattern) => !/[*?]/.test(pattern) && shown.includes(pattern));

@@ -1,5 +1,5 @@
-// A request that is too long for its card. It is cut until somebody opens it,
-// and cannot be granted while a part of it is out of sight.
+// A request that is too long for its card. It is cut until the person opens it,
+// and cannot be granted while a part of it is hidden.
 
 import { el, setText } from "./dom.js";
 

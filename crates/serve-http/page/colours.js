@@ -1,5 +1,5 @@
 // The terminal's 256 colours. The first sixteen are the page's own, so that
-// they can be read in light and in dark; the rest are what they always were.
+// they are readable in both themes; the rest are the standard ones.
 
 const STEPS = [0, 95, 135, 175, 215, 255];
 

@@ -1,4 +1,4 @@
-// How an agent is connected to Windlass: the first thing to do, and later one
+// The steps that connect an agent to Windlass: shown first, and later one
 // to look up.
 
 import { el } from "./dom.js";
@@ -10,7 +10,7 @@ export function connectGuide() {
   const body = el(
     "div",
     { class: "connect" },
-    el("p", {}, "Windlass shows what the tools of your agents do. Put it into an agent's config once; what it starts shows up here by itself."),
+    el("p", {}, "Windlass shows the tools that your agents run. Add it to an agent's config once; everything that the agent starts then appears here."),
     el("h3", {}, "An agent on this machine"),
     codeBlock("windlass mcp install claude", "or codex, opencode, gemini, qwen, cline, copilot, pi, zed, vscode, cursor"),
     el("h3", {}, "Or by the address of this server"),
@@ -33,7 +33,7 @@ export function connectGuide() {
 /** A command with the token in it, which is copied but not shown. */
 function secretBlock(command) {
   const shown = command().replace(/Bearer .*"/, 'Bearer …"');
-  const block = codeBlock(shown, "the copy holds the token");
+  const block = codeBlock(shown, "the copy contains the token");
   const copy = block.querySelector(".copy");
   copy.addEventListener(
     "click",

@@ -4,9 +4,9 @@ import { setAttr, setText } from "./dom.js";
 import { showCount } from "./notify.js";
 import { store } from "./store.js";
 
-const WORDS = { connecting: "connecting", live: "live", gone: "reconnecting", stale: "not let in", none: "no token" };
+const WORDS = { connecting: "connecting", live: "live", gone: "reconnecting", stale: "access denied", none: "no token" };
 const BANNERS = {
-  gone: "The server is gone or cannot be reached. What you see is how things were; it is tried again by itself.",
+  gone: "The server cannot be reached. The page shows the last known state and keeps trying to reconnect.",
 };
 
 export function showConnection() {

@@ -65,7 +65,7 @@ export function openConversation({ session, isLive }) {
   };
 }
 
-/** Notices and ends of turns may be recorded under a message of their own, without words. */
+/** Notices and turn ends may be recorded as separate messages without text. */
 function saysSomething({ parts }) {
   return parts.some((part) => part.type !== "text" || part.text.trim());
 }
@@ -103,7 +103,7 @@ function updatePart(node, part, role) {
   if (node.open) drawBody(node);
 }
 
-/** A person's words stand as they wrote them; a model writes Markdown. */
+/** A person's text is shown unchanged; a model's is Markdown. */
 function showText(node, text, role) {
   node.hidden = !text.trim();
   if (role === "user") return setText(node, text);

@@ -1,4 +1,4 @@
-// Making and keeping elements. Everything that is shown goes through
+// Creates and updates elements. All text goes through
 // `textContent` or an attribute; nothing here ever reads a string as HTML.
 
 /** An element with properties, attributes (`aria-…`, `data-…`) and children. */
@@ -8,7 +8,7 @@ export function el(tag, props = {}, ...children) {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** The same for a picture. */
+/** Creates an SVG element. */
 export function svg(tag, attributes = {}, ...children) {
   const node = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
@@ -28,13 +28,13 @@ function fill(node, props, children) {
   return node;
 }
 
-/** Sets a text only where it changes, so that nothing is laid out for nothing. */
+/** Sets a text only if it changes, to avoid needless layout. */
 export function setText(node, text) {
   const value = text ?? "";
   if (node.textContent !== value) node.textContent = value;
 }
 
-/** Sets an attribute only where it changes. */
+/** Sets an attribute only if it changes. */
 export function setAttr(node, name, value) {
   if (value == null || value === false) {
     if (node.hasAttribute(name)) node.removeAttribute(name);
@@ -63,7 +63,7 @@ export function keyed(parent, items, key, make, update) {
   }
 }
 
-/** Says something to those who listen instead of looking. */
+/** Announces a text to screen readers. */
 export function announce(text) {
   document.getElementById("announce").textContent = text;
 }

@@ -6,7 +6,7 @@ import { el, setAttr } from "./dom.js";
 const STATES = ["all", "active", "waiting", "stopped"];
 const filter = { text: "", state: "all" };
 
-/** Whether a handle is wanted, by what can be read of it in the list. */
+/** Whether the text of a handle in the list matches the filter. */
 export function isWanted(session, info) {
   const { state, text } = filter;
   if (state === "active" && info.state === "stopped") return false;

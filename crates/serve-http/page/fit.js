@@ -1,4 +1,4 @@
-// Gives a program as many rows and columns as the window has room for, and
+// Resizes a program's terminal to the window, and
 // again when the window changes.
 
 import { handlePath, post } from "./api.js";
@@ -23,7 +23,7 @@ export class Fit {
     return this.#isOn;
   }
 
-  /** Fits now, and from now on. */
+  /** Fits now and after every change. */
   start() {
     this.#isOn = true;
     this.#told = "";

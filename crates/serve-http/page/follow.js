@@ -1,4 +1,4 @@
-// Keeps the store true: loads what there is, then follows the event stream.
+// Keeps the store up to date: loads everything, then follows the event stream.
 
 import { get } from "./api.js";
 import { loadHeld } from "./held.js";
@@ -14,7 +14,7 @@ const events = new Set();
 const screens = new Set();
 let stream = null;
 
-/** Hears every update of every session. */
+/** Receives every update of every session. */
 export function onUpdate(listener) {
   events.add(listener);
   return () => events.delete(listener);
@@ -34,7 +34,7 @@ export function follow() {
 /** The screens that are drawn, and how often at most. */
 let drawn = { list: "", pause: 40 };
 
-/** Draws these screens from now on, `SESSION/HANDLE` by comma, at most so often. */
+/** Draws these screens from now on, `SESSION/HANDLE` separated by commas, at most this often. */
 export function watchScreens(list, pause = 40) {
   drawn = { list, pause };
   stream?.move(address());
@@ -63,11 +63,11 @@ function setConnection(state) {
   changed();
 }
 
-/** Events that came while everything is being loaded. The answers may not know of them: they are taken afterwards. */
+/** Events that arrive during the load. The replies may not include them, so they are applied afterwards. */
 let later = null;
 const AGAIN = 1000;
 
-/** Everything, from the beginning. Of several at once the newest counts. */
+/** Loads everything. Of concurrent loads the newest counts. */
 export async function load() {
   const events = (later = [...(later ?? [])]);
   try {
@@ -92,7 +92,7 @@ export async function load() {
   } catch {
     if (later !== events) return;
     takeLater(events);
-    // When the server is gone, the stream says so, and everything is loaded when it is back.
+    // When the server is gone, the stream reports that, and everything is reloaded when it is back.
     setTimeout(() => store.connection === "live" && load(), AGAIN);
   }
 }
@@ -104,7 +104,7 @@ function takeLater(events) {
 
 let pastLoads = 0;
 
-/** Looks at the recorded sessions again, or at older ones too. Of several at once the newest counts. */
+/** Reloads the recorded sessions, or older ones too. Of concurrent loads the newest counts. */
 export async function loadPast(more = false) {
   const own = ++pastLoads;
   const last = more ? store.past.at(-1) : null;
@@ -116,7 +116,7 @@ export async function loadPast(more = false) {
   changed();
 }
 
-/** Looks at the sessions again, for what is said of them as a whole. One that has closed meanwhile stays away. */
+/** Reloads the data of the sessions themselves. A session that has closed meanwhile is not added again. */
 async function loadSessions() {
   for (const info of await get("/sessions").catch(() => [])) {
     if (store.sessions.has(info.id)) takeSession(info);
@@ -139,10 +139,10 @@ export async function loadSession(id) {
 
 const loading = new Map();
 
-/** How often the use of the machine is asked for, of the session that is shown. */
+/** The interval at which the resource use of the shown session is fetched. */
 const USE_EVERY = 2000;
 
-/** Follows the use of CPU and memory by the handles of the session that is shown: no event tells of it. */
+/** Polls the CPU and memory use of the handles of the shown session, because no event reports it. */
 export function followUse() {
   setInterval(() => {
     const id = store.shown.session;
@@ -152,7 +152,7 @@ export function followUse() {
   }, USE_EVERY);
 }
 
-/** Looks at a session's handles again: at once, and once more if asked meanwhile. */
+/** Reloads a session's handles: at once, and once more if requested meanwhile. */
 async function loadHandles(id) {
   if (loading.has(id)) {
     loading.set(id, true);
@@ -168,7 +168,7 @@ async function loadHandles(id) {
       changed();
     }
   } catch {
-    // It has ended, or the server is gone; the stream says so.
+    // It has ended, or the server is gone; the stream reports that.
   }
   const again = loading.get(id);
   loading.delete(id);

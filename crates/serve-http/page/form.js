@@ -7,7 +7,7 @@ import { el } from "./dom.js";
 export function schemaForm(schema) {
   const required = new Set(schema.required ?? []);
   const entries = Object.entries(schema.properties ?? {});
-  // What must be given comes first.
+  // Required parameters come first.
   entries.sort(([one], [other]) => Number(required.has(other)) - Number(required.has(one)));
   const fields = entries.map(([name, property]) => ({ name, ...makeField(name, property, required.has(name)) }));
   const main = fields.filter(({ name }) => required.has(name));
@@ -17,7 +17,7 @@ export function schemaForm(schema) {
     { class: "schema-form" },
     main.map(({ row }) => row),
     rest.length > 0 && el("details", { ...(main.length ? {} : { open: true }) }, el("summary", {}, `Optional (${rest.length})`), rest.map(({ row }) => row)),
-    fields.length === 0 && el("p", { class: "faint" }, "It takes no parameters."),
+    fields.length === 0 && el("p", { class: "faint" }, "The tool has no parameters."),
   );
   return {
     node,
@@ -26,7 +26,7 @@ export function schemaForm(schema) {
       for (const { name, read } of fields) {
         const value = read();
         if (value !== undefined) given[name] = value;
-        else if (required.has(name)) throw new Error(`\`${name}\` must be given`);
+        else if (required.has(name)) throw new Error(`\`${name}\` is required`);
       }
       return given;
     },

@@ -31,7 +31,7 @@ export function bytes(count) {
   return `${(count / (1 << 20)).toFixed(1)} MB`;
 }
 
-/** The use of the machine by a handle, or nothing. */
+/** The resource use of a handle, or an empty text. */
 export function use(usage) {
   if (!usage) return "";
   const processes = usage.processes === 1 ? "1 process" : `${usage.processes} processes`;
@@ -48,7 +48,7 @@ export function short(id) {
   return id.slice(-8);
 }
 
-/** What a call does, in a line: its arguments as a person would write them. */
+/** A call in one line: its arguments as a person would write them. */
 export function summary(input) {
   if (typeof input?.command === "string") return input.command;
   const rest = Object.entries(input ?? {}).filter(([name]) => name !== "action" && name !== "id");

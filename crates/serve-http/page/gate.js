@@ -8,7 +8,7 @@ import { changed, store } from "./store.js";
 
 const WHY = {
   none: ["The page needs the token of this server. It is in the link that ", el("code", {}, "windlass serve"), " prints."],
-  stale: ["The server does not know this token. It was made anew, or it is another server's."],
+  stale: ["The server rejected this token. The server has a new token, or this one belongs to another server."],
 };
 
 /** A node that is shown while the token is missing. */
@@ -19,7 +19,7 @@ export function tokenGate() {
   const open = () => {
     const token = tokenIn(field.value);
     if (!token) {
-      problem.textContent = "This holds no token: it is 43 letters, digits, - and _.";
+      problem.textContent = "This contains no token: a token has 43 letters, digits, - and _.";
       return;
     }
     problem.textContent = "";

@@ -1,4 +1,4 @@
-// Kept handles whose runtime is gone: how long each is still held, and its end.
+// Kept handles whose runtime is gone: the rest of each lease, and a button to end it.
 
 import { get, post } from "./api.js";
 import { announce, el, keyed, setAttr, setText } from "./dom.js";
@@ -10,10 +10,10 @@ const AGAIN = 5_000;
 
 const section = document.getElementById("held");
 const list = el("ul", { class: "held-list" });
-section.append(el("h2", {}, "Held without a runtime"), list);
+section.append(el("h2", {}, "Kept without a runtime"), list);
 let due = 0;
 
-/** Asks what is held, and again in a while. */
+/** Fetches the kept handles, and polls them. */
 export async function loadHeld() {
   clearTimeout(due);
   due = setTimeout(loadHeld, AGAIN);

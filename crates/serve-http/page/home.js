@@ -11,7 +11,7 @@ import { startButtons } from "./start.js";
 import { store } from "./store.js";
 import { makeWall } from "./wall.js";
 
-/** The server sends the screens of so many sessions at once. */
+/** The maximum number of sessions whose screens the server sends at once. */
 const SESSIONS = 64;
 
 export function openHome() {

@@ -95,10 +95,10 @@ function standingOf(host) {
       const running = fitting.reduce((sum, worker) => sum + worker.running, 0);
       if (all === 0) return "no workers";
       const workers = fitting.length === all ? counted(all, "worker") : `${fitting.length} of ${counted(all, "worker")} with its labels`;
-      return `${workers} · ${running} of ${slots} slots taken`;
+      return `${workers} · ${running} of ${slots} slots in use`;
     }
     default:
-      return "not connected; a link is made when a tool needs it";
+      return "not connected; Windlass connects when a tool needs it";
   }
 }
 

@@ -1,5 +1,5 @@
 // Types into a handle that this page has taken over: keys, text, pasting, and
-// a row of keys for those whose keyboard has none.
+// a row of keys for keyboards without them.
 
 import { handlePath, post } from "./api.js";
 import { el } from "./dom.js";
@@ -109,7 +109,7 @@ export class Keyboard {
     // Pasting stays the browser's own.
     if (event.ctrlKey && event.shiftKey && event.key.toLowerCase() === "v") return;
     if (event.shiftKey && event.key === "Insert") return;
-    // What a third level of the keyboard writes is text.
+    // A character of the third keyboard level (AltGr) is text.
     if (event.getModifierState("AltGraph") && event.key.length === 1) return;
     const bytes = bytesOf(event, this.#place.screen.modes);
     if (bytes === null) return;

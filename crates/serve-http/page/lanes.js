@@ -27,7 +27,7 @@ export function lanesOf({ messages, events, isLive, now, ended }) {
   return timeline;
 }
 
-/** A person's word begins a turn; where its end is known, that is marked too. */
+/** A person's message begins a turn; its end is marked if it is known. */
 function turns(timeline, messages, events) {
   const began = messages.filter(({ info, parts }) => info.role === "user" && parts.some((part) => part.type === "text" && part.text.trim())).map(({ info }) => info.time.created);
   const ended = events.filter(({ type }) => type === "turn_ended").map(({ at }) => at);
@@ -93,7 +93,7 @@ class Handles {
     return (this.#byId.get(handle) ?? []).findLast((lane) => lane.began <= time + 1) ?? null;
   }
 
-  /** Events know to the millisecond what replies only tell later. */
+  /** Events have exact times for changes that replies report later. */
   refine(events) {
     for (const event of events) {
       if (!event.handle || !["started", "asked", "answered", "stopped", "locked", "unlocked"].includes(event.type)) continue;

@@ -36,7 +36,7 @@ export function addressesIn(text) {
   });
 }
 
-/** Keeps a closing bracket that belongs to one within the address. */
+/** Keeps a closing bracket whose opening bracket is in the address. */
 function balanced(bare, whole) {
   const open = bare.split("(").length - bare.split(")").length;
   return open > 0 && whole[bare.length] === ")" ? `${bare})` : bare;

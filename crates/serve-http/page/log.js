@@ -1,5 +1,5 @@
 // A handle's log: its end, followed as it grows; earlier stretches when
-// somebody scrolls up; and lines that match.
+// the person scrolls up; and lines that match.
 
 import { handlePath, raw, get } from "./api.js";
 import { AnsiLines } from "./ansi.js";
@@ -41,7 +41,7 @@ export function openLog({ session, handle }) {
     return { bytes, start: header("start"), end: header("end"), line: header("line") };
   }
 
-  /** Begins anew with what is at a place, or at the end. */
+  /** Restarts at an offset, or at the end. */
   function jump(at) {
     queue(async () => {
       follows = at === null;
@@ -79,7 +79,7 @@ export function openLog({ session, handle }) {
         const got = await stretch(end);
         if (!got.bytes.length) return;
         const atEnd = isAtEnd();
-        // What was written faster than it is read is left out: the end is followed.
+        // Output that is written faster than it is read is skipped: the view follows the end.
         end = got.end;
         append(got.bytes);
         if (atEnd) scroller.scrollTop = scroller.scrollHeight;
@@ -133,7 +133,7 @@ export function openLog({ session, handle }) {
   const stop = onUpdate((event) => {
     if (event.session !== session || event.handle !== handle) return;
     if (event.type === "wrote" || event.type === "stopped") grow();
-    // The id is used again, by another.
+    // Another handle uses the id now.
     if (event.type === "started") jump(null);
   });
   jump(null);

@@ -24,7 +24,7 @@ if (has) follow();
 else store.connection = "none";
 changed();
 followUse();
-// Times go on without events.
+// Times advance without events.
 setInterval(() => {
   if (!document.hidden && store.connection === "live") changed();
 }, 1000);

@@ -7,7 +7,7 @@ import { safeAddress, showLinks } from "./links.js";
 
 /** How deep lists and quotations are followed. */
 const DEEPEST = 8;
-/** Marks are looked for in paragraphs up to this length: the time for it grows with its square. */
+/** The maximum length of a paragraph with inline marks: parsing takes quadratic time. */
 const LONGEST = 5000;
 
 /** The blocks of a text: `{ type, … }`, with their texts not read yet. */

@@ -1,6 +1,6 @@
 // The mouse as the bytes that a terminal sends for it, to programs that ask.
 
-/** What a program hears of, by what it has asked for. */
+/** The reported mouse events, by the requested mode. */
 const HEARD = {
   presses: new Set(["press"]),
   clicks: new Set(["press", "release", "wheel"]),
@@ -26,7 +26,7 @@ export function mouseBytes(use, modes) {
   const code = (kind === "move" ? 3 : button) + modifiers + moves;
   if (modes.mouse_sgr) return `\x1b[<${code};${col};${row}${kind === "release" ? "m" : "M"}`;
   if (row > FARTHEST || col > FARTHEST) return null;
-  // The older way does not tell which button was let go.
+  // The older encoding does not name the released button.
   const told = kind === "release" ? 3 + modifiers : code;
   return `\x1b[M${String.fromCharCode(32 + told, 32 + col, 32 + row)}`;
 }

@@ -17,7 +17,7 @@ export function notifyButton() {
     node.replaceChildren(bell(isOn()));
     node.setAttribute("aria-label", "Notify on the desktop");
     node.setAttribute("aria-pressed", String(isOn()));
-    node.title = isOn() ? "The desktop tells of new requests; press to turn it off" : "Press to be told of new requests on the desktop";
+    node.title = isOn() ? "Desktop notifications of new requests are on; press to turn them off" : "Press to turn on desktop notifications of new requests";
   };
   async function toggle() {
     const wanted = !isOn();

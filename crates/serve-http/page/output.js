@@ -35,7 +35,7 @@ export function openOutput(place) {
     update() {
       const info = handleOf(session, handle)?.info;
       if (!info) {
-        if (!shown) setText(body, "This handle is not there any more. Its calls are in the conversation.");
+        if (!shown) setText(body, "This handle no longer exists. Its calls are in the conversation.");
         return;
       }
       choice.hidden = !info.terminal;

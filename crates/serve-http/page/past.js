@@ -1,5 +1,5 @@
 // The rows that have left a terminal's screen, with their looks. They are
-// fetched when somebody scrolls up to them, or searches.
+// fetched when the person scrolls up to them, or searches.
 
 import { get, handlePath } from "./api.js";
 import { el } from "./dom.js";

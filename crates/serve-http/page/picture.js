@@ -90,7 +90,7 @@ function drawLane(lane, at, { x, open }, isShared) {
   return group;
 }
 
-/** How much began when, over the whole time. */
+/** The number of calls that began, over time. */
 function density(timeline, rows, x, width) {
   const group = svg("g", { class: "density", "aria-hidden": "true" });
   const room = width - LABELS - 40;
@@ -159,7 +159,7 @@ function turns(timeline, x, height, seen) {
   for (const at of timeline.turns) {
     if (!isIn(seen, at, at)) continue;
     group.append(svg("line", { class: "turn", x1: x(at), x2: x(at), y1: TOP - 14, y2: height }));
-    // Names that would lie over each other are left out.
+    // Names that would overlap are left out.
     if (x(at) - labelled < 34) continue;
     labelled = x(at);
     group.append(svg("text", { class: "turn-label", x: x(at) + 3, y: TOP - 6 }, "turn"));

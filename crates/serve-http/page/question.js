@@ -36,7 +36,7 @@ function text(question, send) {
     autocomplete: question.secret ? "new-password" : "off",
     spellcheck: false,
     value: typeof question.default === "string" ? question.default : "",
-    "aria-label": question.secret ? "The secret; it goes to the program and nowhere else" : "Answer",
+    "aria-label": question.secret ? "The secret; only the program receives it" : "Answer",
   });
   const submit = () => {
     const { value } = input;
@@ -45,6 +45,6 @@ function text(question, send) {
   };
   input.addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing && submit());
   const form = el("div", { class: "answer" }, input, el("button", { class: "yes", onclick: submit }, "Answer"));
-  if (question.secret) form.append(el("p", { class: "faint" }, "Goes to the program and nowhere else."));
+  if (question.secret) form.append(el("p", { class: "faint" }, "Only the program receives it."));
   return { form, keys: { Enter: () => input.focus() } };
 }

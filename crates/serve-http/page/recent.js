@@ -66,7 +66,7 @@ export function openRecent() {
     setText(title, `The last hour: ${all.length} calls, ${failed.length} failed`);
     const shown = (isFailedOnly ? failed : all).slice(0, LISTED);
     none.hidden = shown.length > 0;
-    setText(none, isFailedOnly ? "Nothing has failed." : "Nothing was called.");
+    setText(none, isFailedOnly ? "No call has failed." : "There were no calls.");
     keyed(list, shown, ({ part }) => part.id, makeCall, updateCall);
   }
 

@@ -11,7 +11,7 @@ export class Record {
   /** Messages in order, `{ info, parts }`; parts hold only beginnings where `brief`. */
   messages = [];
   isWhole = false;
-  /** The newest messages have come. */
+  /** Whether the newest messages are loaded. */
   isLoaded = false;
   #byId = new Map();
   #session;
@@ -41,14 +41,14 @@ export class Record {
       this.#byId.set(message.info.id, known);
       return Object.assign(known, message, { isEarly: false });
     });
-    // Calls are told before the record has the words that led to them.
+    // Calls arrive before the record has the message that led to them.
     const early = others.filter((message) => message.isEarly);
     const rest = others.filter((message) => !message.isEarly);
     this.messages = before ? [...recorded, ...rest, ...early] : [...rest, ...recorded, ...early];
     this.#listener();
   }
 
-  /** Everything, from the newest on backwards, while it is wanted. */
+  /** Loads everything backwards from the newest, while it is needed. */
   async loadAll() {
     await this.load();
     while (!this.isWhole && this.#stop) await this.load(true);

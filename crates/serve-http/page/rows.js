@@ -1,7 +1,7 @@
 // The rows of a timeline: lanes that do not overlap in time share a row, so
 // that thousands of calls stay a picture.
 
-/** Handles have rows of their own up to this many. */
+/** The maximum number of handles with separate rows. */
 const OWN_ROWS = 40;
 /** Between two lanes of a row there is at least this part of the whole time. */
 const GAP = 0.004;

@@ -2,11 +2,11 @@
 
 import { css, isNamed } from "./colours.js";
 
-// Characters that fill two columns, and are given them whatever the font says.
+// Characters that are two columns wide in a terminal, regardless of the font.
 const WIDE = /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|(?![\u{1f1e6}-\u{1f1ff}])\p{Emoji_Presentation}/u;
 // Characters without a column of their own.
 const NARROWEST = /[\p{M}\p{Cf}\u1160-\u11ff]/u;
-// Text in which a character may not be a column.
+// Text with characters that may not be one column wide.
 const UNEVEN = /[\p{M}\p{Cf}\u1100-\u11ff\u{10000}-\u{10ffff}]/u;
 // Text that must be put into its columns piece by piece.
 const PLACED = /[\u200d\ufe0f\u{1f1e6}-\u{1f1ff}]/u;

@@ -1,4 +1,4 @@
-// A terminal's screen as it stands: the rows that changed are put in place.
+// A terminal's present screen: only rows that changed are replaced.
 
 const BLOCK = { shape: "block", blinks: false };
 
@@ -39,7 +39,7 @@ export class Screen {
     return (this.lines[row] ?? []).map((run) => run.text).join("");
   }
 
-  /** The last row with something on it. */
+  /** The last row that is not empty. */
   lastText() {
     for (let row = this.lines.length - 1; row >= 0; row--) {
       const text = this.text(row).trim();

@@ -41,7 +41,7 @@ export function setUpKeys() {
       return;
     }
     if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
-    // A dialog has its keys to itself.
+    // In a dialog, only its own keys work.
     if (document.querySelector("dialog[open]") && event.key !== "?") return;
     const typing = event.target.closest?.("input, textarea, select, [data-keys]");
     if (typing && event.key !== "Escape") return;

@@ -39,7 +39,7 @@ function updateSession(node, session) {
   node.hidden = isFiltering() && wanted.length === 0;
   const title = node.firstChild;
   setText(title.lastChild, info.record?.error ? "not recorded" : active ? `${active} active` : "idle");
-  setAttr(title.lastChild, "title", info.record?.error ? `The record cannot be written (${info.record.error}): ${info.record.waiting} changes wait, ${info.record.lost} are lost.` : null);
+  setAttr(title.lastChild, "title", info.record?.error ? `The record cannot be written (${info.record.error}): ${info.record.waiting} changes are waiting, ${info.record.lost} are lost.` : null);
   setAttr(title, "aria-current", store.shown.session === info.id && !store.shown.handle ? "true" : null);
   node.classList.toggle("needs-you", asksOf(info.id).length > 0);
   wanted.sort((one, other) => rank(one) - rank(other));
@@ -94,7 +94,7 @@ function showPast() {
       setAttr(toggle, "aria-expanded", String(pastIsOpen));
       showPast();
     });
-    const more = el("button", { class: "more", onclick: () => loadPast(true) }, "Earlier ones");
+    const more = el("button", { class: "more", onclick: () => loadPast(true) }, "Earlier sessions");
     past.append(toggle, el("ul", { class: "past-list" }), more);
   }
   const [, entries, more] = past.children;

@@ -67,13 +67,13 @@ function dialogOf(title, ...children) {
 }
 
 function terminalDialog() {
-  const command = el("input", { id: "terminal-command", value: "", placeholder: "your shell", "aria-label": "Command, or nothing for your shell", spellcheck: false, autocomplete: "off" });
+  const command = el("input", { id: "terminal-command", value: "", placeholder: "your shell", "aria-label": "Command; empty for your shell", spellcheck: false, autocomplete: "off" });
   const start = () =>
     opened.run(async () => {
       const typed = command.value.trim();
       const name = typed.split(/\s/)[0].split("/").at(-1) || "terminal";
       await spawn(await ownSession(), "shell", { command: typed || "exec ${SHELL:-sh}", terminal: true }, name);
-      // Whoever starts a terminal wants to type into it.
+      // A person who starts a terminal wants to type into it.
       await takeOverNew(store.shown.session, store.shown.handle);
     });
   command.addEventListener("keydown", (event) => event.key === "Enter" && start());

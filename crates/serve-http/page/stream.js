@@ -1,5 +1,5 @@
 // One event stream, read with `fetch` so that the token travels in a header.
-// It comes back by itself and reads on from where it was.
+// It reconnects automatically and continues from the last event.
 
 import { headers } from "./api.js";
 
@@ -89,7 +89,7 @@ export class Stream {
   }
 }
 
-/** Takes text in and gives the events that are whole. */
+/** Parses text and returns the complete events. */
 export class Parser {
   #rest = "";
   #event = { name: "message", id: null, data: "" };

@@ -29,7 +29,7 @@ export async function handBack(session, handle) {
   if (!lock) return;
   // It may have stopped, or been handed back by the server already.
   await remove(`${handlePath(session, handle)}/lock/${lock}`).catch(() => {});
-  announce(`${handle} was handed back; the assistant is told`);
+  announce(`${handle} was handed back; the assistant gets a notice`);
 }
 
 /** Whether this page has taken over the handle that is shown. */
@@ -65,7 +65,7 @@ export function takeoverButton() {
       node.hidden = !handle || handle.info.state === "stopped" || handle.info.state === "pending";
       node.classList.toggle("yes", Boolean(mine));
       setText(node, mine ? "Hand back" : isElsewhere ? "Take it anyway" : "Take over");
-      setAttr(node, "title", isElsewhere ? "Somebody else has taken it over; they lose it" : mine ? "Ctrl-]" : "t");
+      setAttr(node, "title", isElsewhere ? "Another client has taken it over; this takes it from them" : mine ? "Ctrl-]" : "t");
     },
   };
 }

@@ -15,7 +15,7 @@ import { Screen } from "./screen.js";
 
 export function openTerminal({ session, handle }) {
   const screen = new Screen();
-  const past = el("div", { class: "past-lines", role: "group", "aria-label": "Lines that have left the screen" });
+  const past = el("div", { class: "past-lines", role: "group", "aria-label": "Scrollback" });
   const rows = el("div", { class: "rows" });
   const cursor = el("div", { class: "cursor" });
   const grid = el("div", { class: "grid", role: "group", "aria-label": `Screen of ${handle}` }, rows, cursor);

@@ -82,7 +82,7 @@ export function openTimeline({ session, isLive }) {
     timeline = lanesOf({ messages: record.messages, events, isLive, now: Date.now(), ended: past?.time.ended ?? past?.time.updated });
     none.hidden = timeline.lanes.length > 0 || timeline.awaits.length > 0;
     scroller.hidden = !none.hidden;
-    setText(none, record.isLoaded ? "Nothing has been called yet." : "Loading…");
+    setText(none, record.isLoaded ? "There are no calls yet." : "Loading…");
     keyed(tool, ["", ...new Set(timeline.lanes.map((lane) => lane.part.tool))], (name) => name, (name) => el("option", { value: name }, name || "every tool"));
     filtered();
     if (isLive && [...(store.sessions.get(session)?.handles.values() ?? [])].some(({ info }) => info.state !== "stopped")) later(FRAME);
@@ -211,7 +211,7 @@ export function openTimeline({ session, isLive }) {
   };
 }
 
-/** A picture that leaves the page takes its looks along. */
+/** An exported picture contains its styles. */
 async function looks() {
   const style = document.createElementNS("http://www.w3.org/2000/svg", "style");
   const names = ["--running", "--waiting", "--stopped", "--failed", "--pending", "--line", "--text", "--faint", "--ground", "--accent", "--batch"];

@@ -21,7 +21,7 @@ export function keepToken(token) {
   sessionStorage.setItem(KEY, token);
 }
 
-/** The token in a text: alone, or in a link. `null` where there is none. */
+/** The token in a text: alone, or in a link; `null` if there is none. */
 export function tokenIn(text) {
   const found = /(?:^|[#&]token=)([\w-]{20,})\s*$/.exec(text.trim());
   return found?.[1] ?? null;

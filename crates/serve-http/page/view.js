@@ -74,7 +74,7 @@ function close() {
 function waiting() {
   if (store.connection === "connecting") return "";
   if (store.connection !== "live") return "";
-  return "This session is not there any more, or was not recorded.";
+  return "This session has ended and was not recorded, or does not exist.";
 }
 
 function tabOf(live) {
@@ -91,7 +91,7 @@ function showHead(live, record, tab) {
   const place = `${folder(root)} · ${live?.info.front_end ?? record.frontEnd} · ${short(session)}`;
   setText(name, handle ?? (record?.title || folder(root)));
   const used = found?.info.usage ? ` · ${use(found.info.usage)}` : "";
-  setText(about, found ? `${found.info.tool} · ${stateOf(found.info)} · ${elapsed(elapsedOf(found))}${used} · ${place}` : handle ? `gone · ${place}` : live ? place : `${place} · over`);
+  setText(about, found ? `${found.info.tool} · ${stateOf(found.info)} · ${elapsed(elapsedOf(found))}${used} · ${place}` : handle ? `gone · ${place}` : live ? place : `${place} · ended`);
   tabs.forEach((button, index) => {
     const chosen = TABS[index] === tab;
     setAttr(button, "aria-selected", String(chosen));

@@ -23,7 +23,7 @@ export class VirtualList {
     this.sized.observe(this.node);
   }
 
-  /** Shows these items; what was at the end stays at the end. */
+  /** Shows these items; a view at the end stays at the end. */
   set(items) {
     const { node } = this;
     const atEnd = node.scrollHeight - node.scrollTop - node.clientHeight < this.#height;

@@ -20,7 +20,7 @@ use crate::conversation::ClientSession;
 use crate::grace;
 use crate::progress::Waiting;
 use crate::relay::Asides;
-use crate::reply::{ReplyFormat, Structure, refusal, tell};
+use crate::reply::{ReplyFormat, Structure, format_reply, refusal};
 use crate::seats::{Means, Put, Seat, SeatEvent};
 use crate::status::Doing;
 
@@ -36,7 +36,7 @@ pub(crate) struct ActiveCall {
     tool: String,
     /// The handle that it starts.
     spawns: Option<String>,
-    telling: ReplyFormat,
+    format: ReplyFormat,
     may_last: bool,
     refusal: Option<ErrorData>,
 }
@@ -103,7 +103,7 @@ impl ActiveCall {
             spawns,
             may_last: one_shot,
             refusal: None,
-            telling: ReplyFormat {
+            format: ReplyFormat {
                 structure: Structure {
                     results: structured
                         && (definition.name == Await::NAME || !definition.shape.actions.is_empty()),
@@ -133,7 +133,7 @@ impl ActiveCall {
                 biased;
                 reply = &mut self.run => {
                     self.refusal = refusal(&reply);
-                    return CallStep::Done(tell(reply, &self.telling));
+                    return CallStep::Done(format_reply(reply, &self.format));
                 }
                 event = self.seat.next(requests) => match event {
                     SeatEvent::Put(put) => return CallStep::Put(put),
@@ -202,7 +202,7 @@ impl ActiveCall {
     }
 
     /// Runs the call to its end, and sends requests to the user from within it.
-    pub(crate) async fn answer(
+    pub(crate) async fn run_to_end(
         mut self,
         peer: &Peer<RoleServer>,
         waiting: &Waiting,
@@ -216,7 +216,7 @@ impl ActiveCall {
                 biased;
                 step = self.next() => match step {
                     CallStep::Done(result) => {
-                        // What was said before it is told before it.
+                        // Earlier progress is sent before the request.
                         tokio::select! {
                             () = waiting.flush() => {}
                             () = &mut keep => {}

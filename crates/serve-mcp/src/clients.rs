@@ -32,7 +32,7 @@ const DEFAULT: ClientTraits = ClientTraits {
 
 /// One row per client that differs from the default.
 const KNOWN: &[ClientTraits] = &[
-    // `codex exec` declines everything by itself, at once unless the machine
+    // `codex exec` declines everything, at once unless the machine
     // is busy.
     ClientTraits {
         name: "codex",

@@ -33,7 +33,7 @@ fn a_schema_that_says_more_than_parameters_is_shown_as_its_server_wrote_it() {
     let schema = json!({"type": "object", "properties": properties, "anyOf": either});
     let mut definition = listed(&schema);
     assert_eq!(Value::Object(input_schema(&definition)), schema);
-    // A table has its say.
+    // A table overrides the default.
     let parameters = &mut definition.shape.parameters;
     parameters
         .properties

@@ -27,7 +27,7 @@ use crate::relay::{Aside, Asides};
 use crate::server::McpOptions;
 use crate::status::Doing;
 
-/// Whoever waits for an answer.
+/// The waiting client of a call.
 pub(crate) struct Waiting {
     began: Instant,
     options: McpOptions,
@@ -103,7 +103,7 @@ impl Waiting {
         let asides = async {
             loop {
                 let aside = self.asides.next().await;
-                // Whoever flushes finds it there.
+                // A later flush includes it.
                 self.taken.lock().push_back(aside);
                 self.flush().await;
             }

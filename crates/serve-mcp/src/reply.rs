@@ -39,7 +39,7 @@ pub(crate) fn refusal(batch: &BatchReply) -> Option<ErrorData> {
 
 /// The result for the only reply of a batch: pending notices, then the reply,
 /// and both again as structured content if the client gets that.
-pub(crate) fn tell(batch: BatchReply, telling: &ReplyFormat) -> CallToolResult {
+pub(crate) fn format_reply(batch: BatchReply, format: &ReplyFormat) -> CallToolResult {
     let BatchReply {
         replies, notices, ..
     } = batch;
@@ -48,9 +48,9 @@ pub(crate) fn tell(batch: BatchReply, telling: &ReplyFormat) -> CallToolResult {
     };
     let mut content = Vec::new();
     if !notices.is_empty() {
-        content.push(ContentBlock::text(told(&notices)));
+        content.push(ContentBlock::text(format_notices(&notices)));
     }
-    if let (ReplyContent::Handle(view), Some(tool)) = (&mut reply.content, &telling.one_shot) {
+    if let (ReplyContent::Handle(view), Some(tool)) = (&mut reply.content, &format.one_shot) {
         note(view, tool);
     }
     content.push(ContentBlock::text(reply.content.to_text()));
@@ -60,8 +60,8 @@ pub(crate) fn tell(batch: BatchReply, telling: &ReplyFormat) -> CallToolResult {
     } else {
         CallToolResult::success(content)
     };
-    let structure = telling.structure;
-    if telling.declares && matches!(reply.content, ReplyContent::Handle(_)) {
+    let structure = format.structure;
+    if format.declares && matches!(reply.content, ReplyContent::Handle(_)) {
         // It went on as a handle, and clients refuse any result that is not what
         // the tool declares, unless it is an error.
         result.is_error = Some(true);
@@ -106,7 +106,7 @@ fn note(view: &mut HandleView, tool: &str) {
 /// Writes each notice as an item, between two lines that no tool can print. A
 /// notice may quote a tool's output, so further lines are indented: none can
 /// imitate another item.
-fn told(notices: &[Notice]) -> String {
+fn format_notices(notices: &[Notice]) -> String {
     let mark = mark();
     let mut text = format!("[{mark}] Notices:");
     for notice in notices {

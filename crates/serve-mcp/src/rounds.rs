@@ -89,7 +89,7 @@ impl Sealing<'_> {
         let name = String::from_utf8_lossy(&name);
         let round = self.parked.0.lock().remove(&*name);
         let mut round = round.ok_or_else(|| {
-            refused("requestState: this call is no longer waiting; call the tool anew")
+            refused("requestState: this call is no longer waiting; call the tool again")
         })?;
         let keys: Vec<String> = round.open.keys().cloned().collect();
         for key in keys {
@@ -133,7 +133,7 @@ impl Sealing<'_> {
                 biased;
                 step = round.call.next() => match step {
                     CallStep::Done(result) => {
-                        // What was said before it is told before it.
+                        // Earlier progress is sent before the request.
                         tokio::select! {
                             () = waiting.flush() => {}
                             () = &mut keep => {}

@@ -484,7 +484,7 @@ enum DialogOutcome {
 fn decide(open: &OpenRequest, result: &ElicitResult) -> DialogOutcome {
     match form::decided(result) {
         Some(answer) => {
-            // Somebody elsewhere may have been first.
+            // Another front end may have answered first.
             let _ = open.reply(answer);
             DialogOutcome::Answered
         }

@@ -167,7 +167,7 @@ async fn take(
     };
     match asked.answer.send(typed.secret) {
         Ok(()) => page("<p>Sent. You can close this page.</p>"),
-        Err(_) => page("<p>The program no longer asks.</p>"),
+        Err(_) => page("<p>The question is no longer open.</p>"),
     }
 }
 

@@ -130,7 +130,7 @@ impl McpServer {
         let tools = Arc::new(offered(runtime.tools()));
         let version = *runtime.tools().changes().borrow();
         let may_change = runtime.tools().may_change();
-        // Nobody but this process seals or opens.
+        // Only this process seals and opens.
         let key = format!("{}{}", ulid::Ulid::generate(), ulid::Ulid::generate());
         let codec = RequestStateCodec::try_new(key.as_bytes()).expect("the key is long enough");
         Self {
@@ -359,7 +359,7 @@ impl ServerHandler for McpServer {
             let round = Round::first(call, given);
             return sealing.run(round, &waiting, &context.ct, taker).await;
         }
-        let result = call.answer(&context.peer, &waiting, &context.ct).await;
+        let result = call.run_to_end(&context.peer, &waiting, &context.ct).await;
         Ok(result.into())
     }
 
@@ -513,7 +513,7 @@ impl ServerHandler for McpServer {
         visit.conversation().tasks.cancel_task(&request.task_id)
     }
 
-    // Where nobody has them, they are not declared, and so must not be answered.
+    // Without a source of them they are not declared, so requests for them are refused.
 
     async fn complete(
         &self,

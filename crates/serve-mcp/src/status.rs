@@ -153,13 +153,14 @@ impl ClientSession {
         let conversation = Arc::downgrade(self);
         tokio::spawn(async move {
             while changes.changed().await.is_ok() {
-                tell(&conversation, &id, maker.as_ref()).await;
+                send_status(&conversation, &id, maker.as_ref()).await;
             }
-            // What ran it has nothing left to do, so it is settled in this very
-            // moment, or never if that panicked. Nothing tells when.
+            // The runner of the task has finished, so the task ends at any
+            // moment, or never if the runner panicked. No event reports its
+            // end, so it is polled.
             for _ in 0..LOOKS {
-                let told = tell_end(&conversation, &id, maker.as_ref()).await;
-                if told.is_some() {
+                let sent = send_end(&conversation, &id, maker.as_ref()).await;
+                if sent.is_some() {
                     return;
                 }
                 tokio::time::sleep(Duration::from_millis(1)).await;
@@ -168,7 +169,11 @@ impl ClientSession {
     }
 }
 
-async fn tell(conversation: &Weak<ClientSession>, id: &str, maker: Option<&Peer<RoleServer>>) {
+async fn send_status(
+    conversation: &Weak<ClientSession>,
+    id: &str,
+    maker: Option<&Peer<RoleServer>>,
+) {
     let Some(conversation) = conversation.upgrade() else {
         return;
     };
@@ -180,7 +185,7 @@ async fn tell(conversation: &Weak<ClientSession>, id: &str, maker: Option<&Peer<
 }
 
 /// Sends the end of a task; `None` if it has not been settled yet.
-async fn tell_end(
+async fn send_end(
     conversation: &Weak<ClientSession>,
     id: &str,
     maker: Option<&Peer<RoleServer>>,
@@ -195,7 +200,7 @@ async fn tell_end(
             conversation.board.tasks.lock().remove(id);
             send(&conversation, &task, maker).await;
         }
-        // The session has ended, and nobody hears of its tasks any more.
+        // The session has ended, so its tasks have no client any more.
         Err(_) => drop(conversation.board.tasks.lock().remove(id)),
     }
     Some(())

@@ -24,7 +24,7 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 #[derive(Debug, thiserror::Error)]
 pub enum StdioError {
     /// It did not start as the protocol requires.
-    #[error("the client did not start as MCP requires")]
+    #[error("the client did not send a valid MCP initialize request")]
     Beginning(#[source] Box<ServerInitializeError>),
 }
 
@@ -58,7 +58,7 @@ pub async fn serve_stdio(
     };
     let begun = tokio::select! {
         begun = Box::pin(serve_server(server, lines)) => begun,
-        // Nobody has said anything yet.
+        // No message has arrived yet.
         () = stop.cancelled() => {
             closing.abort();
             conversation.close().await;
@@ -127,7 +127,8 @@ where
             let line = std::mem::take(&mut self.line);
             if std::mem::take(&mut self.too_long) {
                 let limit = LONGEST >> 20;
-                let message = format!("the message is longer than {limit} MiB; send less at once");
+                let message =
+                    format!("the message is longer than {limit} MiB; send shorter messages");
                 return Some(Err(ErrorData::invalid_request(message, None)));
             }
             if !line.trim_ascii().is_empty() {

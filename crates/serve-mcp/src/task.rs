@@ -77,7 +77,7 @@ async fn run(mut call: ActiveCall, task: TaskElicitor) -> Result<CallToolResult,
                     return call.refusal().map_or(Ok(result), |error| Err(error.into()));
                 }
                 CallStep::Put(put) => asking.push(task.ask(put)),
-                // The tool was told, and fails by itself.
+                // The tool was notified, and fails on its own.
                 CallStep::LacksSampling => {}
             },
             Some(()) = asking.next(), if !asking.is_empty() => {}
@@ -102,7 +102,7 @@ impl TaskElicitor {
         let request = request.into_input_request();
         let answer = self.context.request_input(key.clone(), request);
         tokio::pin!(answer);
-        // Once looked at, it is asked.
+        // The first look at the task sends the request.
         let at_once = poll!(&mut answer);
         self.changed.send_replace(());
         let answer = match at_once {

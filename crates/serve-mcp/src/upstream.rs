@@ -48,7 +48,7 @@ pub enum UpstreamNews {
     Resource(String),
 }
 
-/// Whoever has prompts and resources.
+/// A source of prompts and resources.
 #[async_trait]
 pub trait Upstream: Send + Sync + 'static {
     /// Answers a request.
@@ -143,7 +143,8 @@ where
         return read::<R>(answer).map(T::from);
     }
     if !is_stateless(context) {
-        let message = "its server asks for more first, which this version of the protocol cannot";
+        let message = "its server needs input first, which this version of the protocol does not \
+                       support";
         return Err(ErrorData::invalid_request(message, None));
     }
     read::<InputRequiredResult>(answer).map(T::from)

@@ -44,7 +44,7 @@ pub(crate) fn goes_on(id: &str, tool: &str) -> String {
 /// Instructions on handles for a client's system prompt.
 pub(crate) fn instructions() -> String {
     format!(
-        "{INSTRUCTIONS} Notices stand between lines marked [{}]; a notice without that mark was \
+        "{INSTRUCTIONS} Notices are between lines marked [{}]; a notice without that mark was \
          printed by a tool.",
         mark()
     )

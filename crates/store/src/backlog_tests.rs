@@ -20,7 +20,7 @@ fn a_backlog_keeps_the_oldest_and_counts_the_rest() {
 }
 
 #[test]
-fn a_loss_stays_told_when_the_record_is_well_again() {
+fn a_loss_stays_reported_when_the_record_works_again() {
     let standing = Standing::default();
     assert_eq!(standing.trouble(), None);
     standing.fails("disk full".to_owned(), 3);

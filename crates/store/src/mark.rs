@@ -25,7 +25,7 @@ impl Mark {
         fs::create_dir_all(folder)?;
         let id = Ulid::generate().to_string();
         let path = place(folder, &id);
-        // It has its name only when it is locked: nobody sees it before.
+        // It gets its name once it is locked, so no process sees it earlier.
         let unnamed = path.with_extension("new");
         let file = File::create_new(&unnamed)?;
         file.lock()?;
@@ -53,7 +53,7 @@ pub(crate) fn is_alive(folder: &Path, id: &str) -> bool {
         Err(error) => error.kind() != io::ErrorKind::NotFound,
         Ok(file) => match file.try_lock() {
             Ok(()) => {
-                // A name is never given twice, so nobody misses it.
+                // A name is never reused, so no process needs it.
                 let _ = fs::remove_file(&path);
                 false
             }

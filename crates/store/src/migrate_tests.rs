@@ -68,7 +68,8 @@ fn a_newer_one_is_left_alone_and_said_so() {
     assert_eq!(
         error.to_string(),
         format!(
-            "the record has version 999 and this Windlass knows up to {}; update it",
+            "the record has version 999, and this Windlass supports versions up to {}; update \
+             Windlass",
             STEPS.len()
         )
     );

@@ -31,7 +31,7 @@ impl RuleBook for ProjectRules {
                 .collect::<Result<Vec<_>>>()
         });
         reading.await.unwrap_or_else(|error| {
-            // Without rules somebody is asked.
+            // Without rules the user is asked.
             tracing::error!(%error, "the remembered rules cannot be read");
             Vec::new()
         })

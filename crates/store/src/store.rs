@@ -41,7 +41,10 @@ pub enum StoreError {
     #[error("the database cannot be used")]
     Database(#[from] rusqlite::Error),
     /// A newer Windlass has written it.
-    #[error("the record has version {version} and this Windlass knows up to {known}; update it")]
+    #[error(
+        "the record has version {version}, and this Windlass supports versions up to {known}; \
+             update Windlass"
+    )]
     Newer {
         /// The record's version.
         version: usize,

@@ -98,7 +98,7 @@ impl WriterThread {
         let (sender, receiver) = oneshot::channel();
         self.inbox
             .put(WriterCommand::Work(Box::new(move |connection| {
-                // Nobody may wait for it any more, and it is done all the same.
+                // The caller may have stopped waiting; the work is done anyway.
                 let _ = sender.send(work(connection));
             })));
         receiver.await.ok()
@@ -125,7 +125,7 @@ pub(crate) struct WriteQueue {
 #[derive(Default)]
 struct WriteQueueState {
     orders: Vec<WriterCommand>,
-    /// Somebody waits for one of them.
+    /// A caller waits for one of them.
     urgent: bool,
     /// Whether the thread sleeps until it is woken; otherwise it checks the
     /// queue soon.

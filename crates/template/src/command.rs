@@ -28,7 +28,7 @@ pub struct CommandTemplate<'a> {
 pub enum TemplateAdvice {
     /// A flag remains without its value if the value is not given.
     #[error(
-        "`{flag}` is left without its value in calls that do not give `{name}`; write \
+        "`{flag}` has no value in calls without `{name}`; write \
          `{flag}={{{{{name}}}}}`, or `{{% if {name} %}}{flag} {{{{{name}}}}}{{% endif %}}`"
     )]
     LonelyFlag {
@@ -38,7 +38,7 @@ pub enum TemplateAdvice {
     },
     /// The next value moves into the position of a value that is not given.
     #[error(
-        "`{next}` takes the place of `{name}` in calls that do not give that one; make `{name}` \
+        "`{next}` takes the position of `{name}` in calls without `{name}`; make `{name}` \
          `required`, give it a `default`, or write `{{{{ {name} | default('') }}}}`"
     )]
     MovesUp {
@@ -49,7 +49,7 @@ pub enum TemplateAdvice {
     },
     /// Calls that leave a parameter out are refused.
     #[error(
-        "calls that do not give `{name}` are refused, since the shell line needs it; make it \
+        "calls without `{name}` are refused, because the shell line needs it; make it \
          `required`, give it a `default`, or write `{{% if {name} %}}…{{% endif %}}` around it"
     )]
     NeededByShell {
@@ -239,7 +239,7 @@ fn suggestion(name: &str, usual: &[&str]) -> String {
     match nearest(name, usual.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!(
-            "there are {} and others of Jinja",
+            "available are {} and others of Jinja",
             listed(usual.iter().copied())
         ),
     }

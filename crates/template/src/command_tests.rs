@@ -291,7 +291,8 @@ fn a_template_in_quotes_of_a_shell_line_is_a_fault() {
     assert_eq!(
         faults(&["echo '{{tool.arguments.dir}}'"], true),
         [
-            "has the template `{{tool.arguments.dir}}` inside single quotes; values are quoted already, so write it outside of the quotes"
+            "has the template `{{tool.arguments.dir}}` inside single quotes; values are quoted \
+             automatically, so write it outside the quotes"
         ]
     );
     for line in [
@@ -347,7 +348,7 @@ fn unknown_filters_tests_functions_and_methods_are_faults() {
 }
 
 #[test]
-fn an_author_is_told_of_words_that_a_missing_value_leaves() {
+fn an_author_is_warned_of_words_that_a_missing_value_leaves() {
     let flag = TemplateAdvice::LonelyFlag {
         flag: "--dir".to_owned(),
         name: "tool.arguments.dir".to_owned(),

@@ -9,7 +9,7 @@ use minijinja::Error;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateFault {
     /// A template cannot be parsed.
-    #[error("has a template that cannot be read, `{template}`: {message}")]
+    #[error("has an invalid template, `{template}`: {message}")]
     Syntax {
         /// The word that contains it.
         template: String,
@@ -94,7 +94,7 @@ impl ShellPlace {
     fn way_out(self) -> &'static str {
         match self {
             Self::SingleQuotes | Self::DoubleQuotes => {
-                "values are quoted already, so write it outside of the quotes"
+                "values are quoted automatically, so write it outside the quotes"
             }
             Self::Backticks => "write $(…) instead of the backticks",
             Self::Parameter | Self::Arithmetic => {
@@ -104,10 +104,11 @@ impl ShellPlace {
             Self::HereDocument => {
                 "give the value as an argument, or pipe it with `printf '%s' {{…}} |` before it"
             }
-            Self::Backslash => "remove the backslash, since values are quoted already",
-            Self::Dollar => "remove the `$`, since a value is no variable's name",
+            Self::Backslash => "remove the backslash, because values are quoted automatically",
+            Self::Dollar => "remove the `$`, because a value is not the name of a variable",
             Self::DollarQuote | Self::Unclear | Self::Bracket => {
-                "write it before that, or put the line in a script that takes the value as an argument"
+                "write it earlier, or put the line into a script that takes the value as an \
+                 argument"
             }
         }
     }
@@ -125,9 +126,9 @@ impl fmt::Display for ShellPlace {
             Self::HereDocument => "in or after a here-document",
             Self::Backslash => "after a backslash",
             Self::Dollar => "after a `$`",
-            Self::DollarQuote => "after `$'…'`, which not all shells quote alike",
-            Self::Unclear => "after shell syntax whose quotes cannot be told for certain",
-            Self::Bracket => "inside a bracket that is not closed",
+            Self::DollarQuote => "after `$'…'`, which shells quote differently",
+            Self::Unclear => "after shell syntax whose quotes are ambiguous",
+            Self::Bracket => "inside an unclosed bracket",
         })
     }
 }

@@ -137,7 +137,7 @@ impl KnownNames<'_> {
         let meant = near.and_then(|near| known.iter().find(|(word, _)| *word == near));
         match meant {
             Some((_, meant)) => format!("did you mean `{meant}`?"),
-            None => "templates know `tool` and `context`; a parameter is `tool.arguments.NAME`"
+            None => "templates can use `tool` and `context`; a parameter is `tool.arguments.NAME`"
                 .to_owned(),
         }
     }

@@ -46,7 +46,7 @@ fn names_that_can_have_a_value_are_known() {
 }
 
 #[test]
-fn an_unknown_name_is_told_with_the_nearest_one() {
+fn an_unknown_name_is_reported_with_the_nearest_one() {
     for (template, expected) in [
         (
             "{{tool.arguments.dri}}",
@@ -86,7 +86,8 @@ fn an_unknown_name_is_told_with_the_nearest_one() {
         ),
         (
             "{{zebra}}",
-            "uses `zebra`, which is unknown; templates know `tool` and `context`; a parameter is `tool.arguments.NAME`",
+            "uses `zebra`, which is unknown; templates can use `tool` and `context`; a parameter \
+             is `tool.arguments.NAME`",
         ),
         (
             "{{tool.arguments.level.hihg}}",

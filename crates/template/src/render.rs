@@ -238,7 +238,7 @@ fn text(value: &Value, marks: Marks) -> Result<String, Error> {
         Marks::Forgeable => text,
     };
     if text.contains('\0') {
-        let message = "a value with a zero byte cannot be an argument";
+        let message = "a value with a NUL byte cannot be an argument";
         return Err(Error::new(ErrorKind::BadSerialization, message));
     }
     Ok(text)

@@ -20,7 +20,7 @@ pub enum SplitError {
     #[error("a template is not closed")]
     OpenTemplate,
     /// It holds a zero byte.
-    #[error("a zero byte cannot be part of a command")]
+    #[error("a command cannot contain a NUL byte")]
     ZeroByte,
 }
 

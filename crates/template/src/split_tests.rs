@@ -51,7 +51,7 @@ fn a_block_is_one_entry_with_breaks() {
 }
 
 #[test]
-fn open_ends_are_told() {
+fn open_ends_are_reported() {
     for (line, error) in [
         ("x 'a", SplitError::OpenQuote),
         ("x \"a", SplitError::OpenQuote),

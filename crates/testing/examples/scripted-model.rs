@@ -25,7 +25,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let script = Script::read(&text)?;
     let address = SocketAddr::from(([127, 0, 0, 1], port));
     let server = ModelServer::start_at(script, address).await?;
-    // Nobody is there to release anything.
+    // Nothing will be released.
     server.release_all();
     println!("{}", server.url());
     let mut told = 0;

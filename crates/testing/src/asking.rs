@@ -167,7 +167,7 @@ impl PersonLines {
             PersonRequest::Permission(request) => {
                 while let Some(answer) = self.permissions.ask((**request).clone()).await {
                     match open.reply(answer) {
-                        // A person is told and edits it again.
+                        // The person sees the error and edits the arguments again.
                         Err(ReplyError::UnfitArguments(_)) => {}
                         // It may have been closed in this moment.
                         _ => return,

@@ -87,7 +87,7 @@ pub async fn check_contract(contractor: &dyn Contractor) {
 
 struct Clauses<'a> {
     contractor: &'a dyn Contractor,
-    /// Each tool is adopted before it is looked at.
+    /// Each tool is adopted before it is checked.
     adopts: bool,
 }
 

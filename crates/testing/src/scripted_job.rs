@@ -201,7 +201,7 @@ impl ScriptedJob {
         self.0.output.bytes().push(Stream::Stdout, text.as_bytes());
         let screen = Arc::clone(&self.0.script.lock().screen);
         screen.lock().feed(text.replace('\n', "\r\n").as_bytes());
-        // Whoever waits for the screen looks again.
+        // Waiters for the screen must check again.
         self.0.life.send_modify(|_| {});
         self.report(ToolEvent::Wrote {
             bytes: text.len() as u64,

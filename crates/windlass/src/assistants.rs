@@ -82,7 +82,7 @@ pub enum ResumeError {
     #[error("there is no conversation of this project to continue")]
     NoneYet,
     /// The session has none.
-    #[error("session `{0}` holds no conversation; `windlass sessions` lists what there is")]
+    #[error("session `{0}` has no conversation; `windlass sessions` lists the sessions")]
     Empty(SessionId),
 }
 

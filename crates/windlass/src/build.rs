@@ -75,7 +75,7 @@ pub enum BuildError {
     },
     /// The configuration turns every tool off.
     #[error(
-        "tool `{tool}` cannot be added: the configuration turns every tool off; remove \
+        "tool `{tool}` cannot be added: the configuration disables every tool; remove \
          `enable = false` under [conversation.tools.\"*\"]"
     )]
     Disabled {
@@ -241,7 +241,7 @@ impl Windlass {
             ..
         } = build;
         let told = problems.iter().map(ToString::to_string);
-        let told = told.chain(unreached).chain(sandboxes.told());
+        let told = told.chain(unreached).chain(sandboxes.warnings());
         Ok(Self {
             runtime: Runtime::new(catalogue),
             launcher,
@@ -399,7 +399,7 @@ pub(crate) struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// Those that no table of the configuration speaks of.
+    /// Those without a table in the configuration.
     fn register_builtins(&mut self) -> Result<(), RegisterError> {
         for name in BUILTINS {
             let told = self.config.tool(name).is_some();
@@ -423,7 +423,7 @@ impl Build<'_> {
                 self.register_builtin(tool)
             }
             ToolSource::Builtin { .. } if BUILTINS.contains(&tool.source_name()) => {
-                let why = "it is not offered here; `windlass query` has it";
+                let why = "it is available only in `windlass query` and `windlass chat`";
                 self.catalogue.set_unavailable(&tool.name, why);
                 Ok(())
             }
@@ -432,7 +432,7 @@ impl Build<'_> {
                 Ok(())
             }
             ToolSource::Local { .. } => self.register_local(tool),
-            // These come last, when nobody can be in their way.
+            // These come last, so that no other tool takes their names.
             ToolSource::Mcp { .. } => Ok(()),
         }
     }
@@ -482,7 +482,7 @@ impl Build<'_> {
         };
         for tool in self.config.offered() {
             if matches!(tool.source, ToolSource::Mcp { .. }) {
-                let why = "its MCP server has not come up; it is offered when the server has";
+                let why = "its MCP server is not ready; the tool is available once the server is";
                 self.catalogue.set_unavailable(&tool.name, why);
             }
         }

@@ -60,7 +60,7 @@ impl Answers {
     ) -> Self {
         let mut questions: IndexMap<SchemaQuestion, (Duration, Describer)> = IndexMap::new();
         for tool in tools {
-            // What cannot be asked is told when the tool is looked for.
+            // A program that cannot be run is reported when the tool is looked up.
             if let Ok(question) = describer.question(&command(tool)) {
                 let limit = tool.settings.describe_timeout;
                 let limit = limit.unwrap_or(ToolConfig::DESCRIBE_TIMEOUT);
@@ -77,7 +77,7 @@ impl Answers {
         let answers = questions
             .into_iter()
             .map(|(question, (limit, describer))| async move {
-                let answer = answer(&describer, &question, limit, asking, cache).await;
+                let answer = described_schema(&describer, &question, limit, asking, cache).await;
                 (question, answer)
             });
         let answers = join_all(answers).await.into_iter().collect();
@@ -121,9 +121,7 @@ pub(crate) enum Undescribed<'a> {
     #[error("{}{WAYS_OUT}", chain(*.0))]
     Answer(&'a SelfDescriptionError),
     /// The answer has parameters of a wrong form.
-    #[error(
-        "`{program}` describes parameters of it that no provider would accept: {error}{WAYS_OUT}"
-    )]
+    #[error("`{program}` describes parameters that no provider accepts: {error}{WAYS_OUT}")]
     Schema {
         /// The program.
         program: String,
@@ -135,8 +133,8 @@ pub(crate) enum Undescribed<'a> {
     Template(TemplateFault),
     /// The answer has parameters that take too many bytes.
     #[error(
-        "`{program}` describes parameters of it that no provider would accept: \
-         their schema takes {} KiB, and {} are the most{WAYS_OUT}",
+        "`{program}` describes parameters that no provider accepts: their schema has {} KiB, and \
+         the limit is {}{WAYS_OUT}",
         .size >> 10, MOST_SCHEMA >> 10
     )]
     TooLarge {
@@ -147,10 +145,10 @@ pub(crate) enum Undescribed<'a> {
     },
 }
 
-const WAYS_OUT: &str = "; add `parameters` to its table, or update the program so that it \
-                        answers the action `schema` with this tool";
+const WAYS_OUT: &str = "; add `parameters` to its table, or update the program so that its answer \
+                        to the action `schema` lists this tool";
 
-async fn answer(
+async fn described_schema(
     describer: &Describer,
     question: &SchemaQuestion,
     limit: Duration,
@@ -249,9 +247,7 @@ fn unknown_overrides(tool: &ToolConfig, base: &ToolDefinition) -> Vec<String> {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "remove it, or give all entries a `type`".to_owned(),
             };
-            format!(
-                "`parameters.{name}` changes nothing, since the tool has no such parameter; {hint}"
-            )
+            format!("`parameters.{name}` has no effect: the tool has no such parameter; {hint}")
         })
         .collect()
 }

@@ -134,7 +134,7 @@ async fn parameters_that_no_provider_takes_are_an_error() {
 }
 
 #[tokio::test]
-async fn where_every_tool_is_off_an_added_one_is_off_and_that_is_told() {
+async fn where_every_tool_is_off_an_added_one_is_off_and_that_is_reported() {
     let text = "[conversation.tools.\"*\"]\nenable = false\n";
     let windlass = build(text, |builder| builder.tool(definition("greet"), hello())).await;
     let windlass = windlass.unwrap();

@@ -43,7 +43,7 @@ impl Environment {
         }
     }
 
-    /// The environment of programs that no table speaks of.
+    /// The environment of programs without a table in the configuration.
     pub(crate) fn usual(&self) -> Vec<(OsString, OsString)> {
         let usual = VariableSettings::default();
         let all = self.all.iter();

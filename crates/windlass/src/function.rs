@@ -66,7 +66,7 @@ impl FunctionTool {
             let called = serde_json::from_value(Value::Object(call.args)).map(&function);
             async move {
                 let called = called.map_err(|error| {
-                    ToolError::new(format!("the arguments do not fit: {error}"))
+                    ToolError::new(format!("the arguments are invalid: {error}"))
                 })?;
                 text_of(&called.await?)
             }
@@ -146,7 +146,7 @@ impl FunctionTool {
     }
 }
 
-/// Text as it is, anything else as JSON.
+/// Text unchanged, anything else as JSON.
 fn text_of(result: &impl Serialize) -> Result<String, ToolError> {
     match serde_json::to_value(result) {
         Ok(Value::String(text)) => Ok(text),

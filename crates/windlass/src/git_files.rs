@@ -14,7 +14,7 @@ const MOST_MODULES: usize = 512;
 /// The deciding files of the repository with this git folder and the work tree
 /// `root`.
 pub(crate) fn deciding_files(repository: &Path, root: &Path) -> Vec<PathBuf> {
-    // It names the folder whose configuration and hooks count. Without a repository nobody looks for it.
+    // It names the folder whose configuration and hooks count. Without a repository it is not used.
     let mut files = Vec::new();
     if repository.join("HEAD").is_file() {
         files.push(repository.join("commondir"));

@@ -1,6 +1,6 @@
-//! The hosts of a project as they stand, for people.
+//! The status of a project's hosts, for people.
 //!
-//! Start at [`Windlass::survey_hosts`]. Links are only looked at; a pool's broker is connected to for the survey alone.
+//! Start at [`Windlass::survey_hosts`]. It reads the state of links without connecting. For a pool it connects to the broker.
 
 use windlass_config::PoolConfig;
 use windlass_host::{Host, LinkStanding};

@@ -35,7 +35,7 @@ pub(crate) enum PlaceError {
     #[error("its host `{name}` is not configured; add [hosts.{name}] with `via`")]
     NoHost { name: String },
     #[error(
-        "it has a parameter `host` of its own, so that no host can be chosen by `hosts`; fix one with `host`"
+        "it has its own parameter `host`, so `hosts` cannot add one; choose the host with `host`"
     )]
     OwnParameter,
 }

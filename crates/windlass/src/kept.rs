@@ -101,7 +101,7 @@ impl Windlass {
                     let session = session.id().to_string();
                     tokio::spawn(successor.clone().outlast(session, kept.handle));
                 }
-                _ => successor.tell(session, kept),
+                _ => successor.notify(session, kept),
             }
         }
         successor.adopt(session, adopted).await;
@@ -127,7 +127,7 @@ struct Successor {
 impl Successor {
     async fn adopt(&self, session: &Session, mut handles: Vec<SurveyedHandle>) {
         for kept in &mut handles {
-            // Whoever had it until now may have written it anew.
+            // Its previous owner may have rewritten the file.
             if let Some(handle) = self.store.handle(kept.handle.name()) {
                 kept.handle = handle;
             }
@@ -142,7 +142,7 @@ impl Successor {
                 AdoptOutcome::Adopted | AdoptOutcome::Left => {}
                 AdoptOutcome::Taken { owner } => {
                     kept.standing = HeldStanding::Owned { owner };
-                    self.tell(session, kept);
+                    self.notify(session, kept);
                 }
                 AdoptOutcome::Gone => {
                     let mut kept = self.store.standing(kept.handle).await;
@@ -150,7 +150,7 @@ impl Successor {
                         // It did not give it away a moment ago, and is asked again.
                         kept.standing = HeldStanding::Silent;
                     }
-                    self.tell(session, kept);
+                    self.notify(session, kept);
                 }
             }
         }
@@ -159,7 +159,7 @@ impl Successor {
     /// Notifies the assistant of a handle that was not adopted. A finished
     /// handle is then forgotten, and one whose holder does not respond is
     /// adopted later.
-    fn tell(&self, session: &Session, kept: SurveyedHandle) {
+    fn notify(&self, session: &Session, kept: SurveyedHandle) {
         let notice = of_standing(&kept);
         if kept.standing == HeldStanding::Silent {
             session.notify(notice);
@@ -206,7 +206,7 @@ impl Successor {
                 HeldStanding::Held { .. } | HeldStanding::Stopped { .. } => {
                     return Box::pin(self.adopt(&session, vec![surveyed])).await;
                 }
-                _ => return self.tell(&session, surveyed),
+                _ => return self.notify(&session, surveyed),
             }
         }
     }
@@ -272,7 +272,8 @@ fn of_standing(kept: &SurveyedHandle) -> Notice {
         ),
         HeldStanding::Silent | HeldStanding::Held { .. } | HeldStanding::Stopped { .. } => (
             NoticeLevel::Warning,
-            "is held by a process that does not answer now; you will be told when it does, or has ended"
+            "is held by a process that does not reply now; a notice follows when it does, or has \
+             ended"
                 .to_owned(),
         ),
     };

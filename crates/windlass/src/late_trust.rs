@@ -25,7 +25,7 @@ pub(crate) struct LateTrust {
     /// The open question; `None` once decided.
     question: parking_lot::Mutex<Option<TrustQuestion>>,
     answers: mpsc::UnboundedSender<bool>,
-    /// Somebody may have decided elsewhere.
+    /// The user may have decided in another process.
     look: Arc<Notify>,
     /// The set-up that came of the trust.
     pub(crate) taken: OnceLock<Box<Windlass>>,
@@ -106,8 +106,8 @@ impl Windlass {
         }
         session.notify(notice(format!(
             "The project has its own tools and settings, which have no effect: {why}. \
-             Only built-in tools and the user's own configuration are there. This is for the \
-             user to decide; go on with what is offered."
+             Only built-in tools and the user's own configuration are available. The user decides \
+             about this; continue with the available tools."
         )));
         if let Some(late) = late {
             late.ask(session);
@@ -127,7 +127,7 @@ impl Windlass {
             _ => Ok(()),
         };
         if let Err(error) = kept {
-            (late.report)(&format!("the decision cannot be kept: {error}"));
+            (late.report)(&format!("the decision cannot be recorded: {error}"));
         }
         if answer == Some(false) {
             *late.question.lock() = None;
@@ -137,7 +137,7 @@ impl Windlass {
         let config = match windlass_config::load(&late.options) {
             Ok(config) => config,
             Err(error) => {
-                (late.report)(&format!("the configuration is wrong\n{error}"));
+                (late.report)(&format!("the configuration is invalid\n{error}"));
                 return false;
             }
         };
@@ -177,8 +177,8 @@ impl Windlass {
         let _ = late.taken.set(Box::new(built));
         *late.question.lock() = None;
         self.ask_everywhere(late);
-        let told =
-            "The user has trusted the project: its own tools and settings count from now on.";
+        let told = "The user has trusted the project: its own tools and settings are in effect from now \
+             on.";
         let announcer = self.runtime().tools().announcer();
         announcer.announce(&notice(told.to_owned()));
         true
@@ -218,7 +218,7 @@ fn notice(text: String) -> Notice {
 fn asked(question: &TrustQuestion, store: &TrustStore) -> Question {
     let root = question.content.root.display();
     let lists = [
-        ("It starts by itself, without a call:", &question.starts),
+        ("Started without a call:", &question.starts),
         ("It wants to:", &question.wants),
         ("It offers tools:", &question.offers),
     ];
@@ -233,9 +233,15 @@ fn asked(question: &TrustQuestion, store: &TrustStore) -> Question {
     let record = record.filter(|record| record.is_trusted);
     let text = match &record {
         Some(_) => {
-            format!("The project {root} has changed since you trusted it. Trust it as it is?")
+            format!(
+                "The project {root} has changed since you trusted it. Trust its present \
+                     content?"
+            )
         }
-        None => format!("Trust the project {root}, so that its own configuration and tools count?"),
+        None => format!(
+            "Trust the project {root}, so that its own configuration and tools take \
+                         effect?"
+        ),
     };
     if let Some(record) = record {
         details.push("Changed since you trusted it:".to_owned());

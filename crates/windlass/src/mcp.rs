@@ -100,7 +100,7 @@ impl Servers {
                 let unknown = tool.unknown_overrides(&base);
                 let server = &asked.config.name;
                 let unknown = unknown.iter().map(|name| {
-                    format!("it overrides `{name}`, which MCP server `{server}` does not have")
+                    format!("it overrides `{name}`, which does not exist in MCP server `{server}`")
                 });
                 found.tools.push(Offered {
                     problems: unknown.collect(),
@@ -257,7 +257,7 @@ impl ServerListing {
         }
     }
 
-    /// The tools that no table speaks of.
+    /// The tools without a table in the configuration.
     fn offer_untold(&self, config: &Config, found: &mut Found) {
         let server = &self.config.name;
         let wanted = &self.config.tools;
@@ -311,7 +311,7 @@ fn is_wanted(config: &Config, server: &McpServerConfig) -> bool {
         })
 }
 
-/// The table speaks of this tool of this server.
+/// Whether the table refers to this tool of this server.
 fn is_about(table: &ToolConfig, server: &str, tool: &str) -> bool {
     match &table.source {
         ToolSource::Mcp { server: named, .. } => {

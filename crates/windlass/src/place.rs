@@ -67,7 +67,7 @@ pub(crate) fn remove_logs_of_the_dead(logs: &Path, spared: &[PathBuf]) {
         let is_gone =
             |pid: u32| processes.join("self").exists() && !processes.join(pid.to_string()).exists();
         if pid.is_some_and(is_gone) && !spared.contains(&folder.path()) {
-            // Somebody else may be removing it too.
+            // Another process may be removing it too.
             let _ = std::fs::remove_dir_all(folder.path());
         }
     }

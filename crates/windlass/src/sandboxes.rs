@@ -25,7 +25,7 @@ pub fn project_places(root: &Path) -> ProjectPlaces {
     ProjectPlaces {
         git_files: deciding.collect(),
         home: home.map_or_else(|| PathBuf::from("/nonexistent"), clean),
-        // Descriptions of tools are remembered in the cache: nobody may write them but this program.
+        // The cache holds descriptions of tools: only this program may write there.
         own: [state_dir(), cache_dir()]
             .into_iter()
             .chain(config_dir())
@@ -109,7 +109,7 @@ impl Sandboxes {
     }
 
     /// Facts that the person should know, a sentence each.
-    pub(crate) fn told(&self) -> Vec<String> {
+    pub(crate) fn warnings(&self) -> Vec<String> {
         self.told.lock().clone()
     }
 }

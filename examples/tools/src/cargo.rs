@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use windlass_sdk::{Error, Handle, Stateful, unblock};
+use windlass_sdk::{Error, Stateful, ToolHandle, unblock};
 
 use self::messages::Messages;
 
@@ -77,7 +77,7 @@ impl Cargo {
         arguments
     }
 
-    fn start(&self, handle: &Handle) -> Result<Child, Error> {
+    fn start(&self, handle: &ToolHandle) -> Result<Child, Error> {
         let mut command = Command::new("cargo");
         command
             .args(self.arguments())
@@ -98,7 +98,7 @@ impl Cargo {
 }
 
 impl Stateful for Cargo {
-    async fn run(self, handle: Handle) -> Result<String, Error> {
+    async fn run(self, handle: ToolHandle) -> Result<String, Error> {
         let mut child = self.start(&handle)?;
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
@@ -115,7 +115,7 @@ impl Stateful for Cargo {
         let messages = match handle.unless_aborted(messages).await {
             Ok(messages) => messages?,
             Err(aborted) => {
-                // It may have ended by itself meanwhile.
+                // It may have exited meanwhile.
                 let _ = child.kill();
                 child.wait()?;
                 return Err(aborted);

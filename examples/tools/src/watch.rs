@@ -9,7 +9,7 @@ use notify::event::{EventKind, ModifyKind};
 use notify::{RecursiveMode, Watcher};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use windlass_sdk::{Error, Handle, Stateful, unblock};
+use windlass_sdk::{Error, Stateful, ToolHandle, unblock};
 
 /// How long things must be quiet before they are told: an editor that saves a
 /// file does several things to it.
@@ -42,11 +42,11 @@ fn unimportant() -> Vec<String> {
 }
 
 impl Stateful for Watch {
-    async fn run(self, handle: Handle) -> Result<String, Error> {
+    async fn run(self, handle: ToolHandle) -> Result<String, Error> {
         let root = handle.call().root().canonicalize()?;
         let (sender, changes) = mpsc::channel();
         let mut watcher = notify::recommended_watcher(move |event| {
-            // Nobody listens once the tool has had enough.
+            // There is no listener once the tool has ended.
             let _ = sender.send(event);
         })?;
         for path in &self.paths {
@@ -69,11 +69,11 @@ impl Stateful for Watch {
     }
 }
 
-/// What is told, and to whom.
+/// The reported changes, and their receiver.
 struct Told {
     watch: Watch,
     root: PathBuf,
-    handle: Handle,
+    handle: ToolHandle,
 }
 
 /// What became of a path.

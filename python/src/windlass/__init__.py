@@ -1,4 +1,4 @@
-"""Tools that last, for programs that write agent loops.
+"""Long-running tools for agent loops.
 
 ::
 

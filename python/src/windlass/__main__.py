@@ -7,7 +7,7 @@ from ._binary import find_binary
 
 
 def main() -> None:
-    """Becomes the ``windlass`` program."""
+    """Replaces this process by the ``windlass`` program."""
     program = find_binary()
     os.execv(program, [program, *sys.argv[1:]])
 

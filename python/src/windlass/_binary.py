@@ -36,7 +36,7 @@ def find_binary() -> str:
 
 
 def _is_native(program: Path) -> bool:
-    """An executable, and no script: a script of this name would start this package again."""
+    """Whether it is an executable and not a script: a script of this name would start this package again."""
     if not os.access(program, os.X_OK):
         return False
     with program.open("rb") as file:

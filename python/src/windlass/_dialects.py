@@ -10,7 +10,7 @@ from .types import BatchReply, CallReply, Notice, ToolOffer
 __all__ = ["Dialect", "dialect_of_parameters", "offered", "read_call", "reply_text", "results"]
 
 Dialect = Literal["anthropic", "openai", "openai-responses", "mcp", "ollama", "llama-cpp", "json-schema"]
-"""A provider's dialect. ``openai`` is for Chat Completions and all who copy them, ``json-schema`` the canonical form."""
+"""A provider's dialect. ``openai`` is Chat Completions and compatible APIs, ``json-schema`` the canonical form."""
 
 _DIALECTS: Tuple[str, ...] = ("anthropic", "openai", "openai-responses", "mcp", "ollama", "llama-cpp", "json-schema")
 
@@ -23,7 +23,7 @@ def dialect_of_parameters(dialect: str) -> str:
 
 
 def offered(tool: ToolOffer, dialect: str) -> Dict[str, Any]:
-    """A tool as the provider takes it."""
+    """A tool in the provider's format."""
     name, description, parameters = tool["name"], tool["description"], tool["parameters"]
     if dialect == "anthropic":
         return {"name": name, "description": description, "input_schema": parameters}
@@ -38,7 +38,7 @@ def offered(tool: ToolOffer, dialect: str) -> Dict[str, Any]:
 
 
 def read_call(call: Any, place: int) -> Dict[str, Any]:
-    """A call as any of the providers gives it, as a batch takes it.
+    """Converts a call from any provider's format to an entry of a batch.
 
     Known are ``{"id", "name", "arguments"}``, Anthropic's ``tool_use`` blocks, OpenAI's ``tool_calls`` and
     ``function_call`` items, as dictionaries or as the objects of their libraries.
@@ -62,13 +62,13 @@ def read_call(call: Any, place: int) -> Dict[str, Any]:
 
 
 def reply_text(reply: CallReply) -> str:
-    """A reply as the one string that a model reads."""
+    """A reply as one string for the model."""
     content = reply["content"]
     return content if isinstance(content, str) else json.dumps(content, separators=(",", ":"), ensure_ascii=False)
 
 
 def results(reply: BatchReply, dialect: str) -> List[Dict[str, Any]]:
-    """The replies as the provider takes them back. Notices stand at the end of the last one."""
+    """The replies in the provider's format. Notices are at the end of the last one."""
     texts = [reply_text(one) for one in reply["replies"]]
     notices = notice_text(reply.get("notices", []))
     if texts and notices:
@@ -77,7 +77,7 @@ def results(reply: BatchReply, dialect: str) -> List[Dict[str, Any]]:
 
 
 def notice_text(notices: Iterable[Notice]) -> str:
-    """Notices as a model reads them."""
+    """Notices as text for the model."""
     return "\n".join(f"[notice] {notice['text']}" for notice in notices)
 
 

@@ -24,15 +24,15 @@ class RequestRefused(WindlassError):
 
 
 class Decline(WindlassError):
-    """Raised by ``on_question``: the question is not answered, and its tool ends with these words."""
+    """Raised by ``on_question``: the question is declined, and its tool ends with this message."""
 
 
 class ToolFailed(WindlassError):
-    """A call was refused, or its tool failed. The message is what a model would read."""
+    """A call was refused, or its tool failed. The message is the text that a model would get."""
 
 
 class ToolError(WindlassError):
-    """Raised by a tool that is written in Python: how it failed.
+    """Raised by a tool written in Python, to report its failure.
 
     ``transient`` says that trying again may help; ``trace`` holds the causes, outermost first.
     """

@@ -1,4 +1,4 @@
-"""A handle: a tool that lasts."""
+"""A handle: a running instance of a tool."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ __all__ = ["Handle", "Screen"]
 
 
 class Screen:
-    """What a terminal shows."""
+    """The screen of a terminal."""
 
     def __init__(self) -> None:
         self._rows: Dict[int, str] = {}
-        #: Grows with every change.
+        #: Increases with every change.
         self.generation = -1
-        #: How many rows and columns there are.
+        #: The number of rows and columns.
         self.size: Tuple[int, int] = (0, 0)
-        #: Row and column of the cursor, from 1 on.
+        #: Row and column of the cursor, counted from 1.
         self.cursor: Tuple[int, int] = (1, 1)
-        #: The program has the whole screen to itself.
+        #: Whether the program uses the whole screen, as an editor does.
         self.full_screen = False
         #: The window's title.
         self.title: Optional[str] = None
-        #: The handle has stopped: the screen does not change any more.
+        #: Whether the handle has stopped, so that the screen no longer changes.
         self.ended = False
 
     @property
@@ -59,7 +59,7 @@ class Screen:
 
 
 class Handle:
-    """A tool that was spawned. As an async context manager it is ended when the block is left."""
+    """A spawned tool. As an async context manager, it ends the tool when the block is left."""
 
     def __init__(self, session: "Session", tool: str, id: str, view: Optional[HandleView] = None) -> None:
         self._session = session
@@ -67,7 +67,7 @@ class Handle:
         self.tool = tool
         #: Its id.
         self.id = id
-        #: How it stood when it was last told.
+        #: Its last known view.
         self.view: HandleView = view if view is not None else cast(HandleView, {"id": id, "state": "running"})
 
     def __repr__(self) -> str:
@@ -75,16 +75,16 @@ class Handle:
 
     @property
     def state(self) -> str:
-        """``pending``, ``running``, ``waiting`` or ``stopped``, as it was last told."""
+        """The last known state: ``pending``, ``running``, ``waiting`` or ``stopped``."""
         return self.view["state"]
 
     @property
     def result(self) -> Optional[str]:
-        """Its output or its error message, once it has been told that it stopped."""
+        """Its output or its error message, once it is known to have stopped."""
         return self.view.get("result")
 
     async def fetch(self, view: Optional[str] = None) -> HandleView:
-        """Reads what is new, as the model would; ``view`` may be ``new``, ``screen`` or ``all``."""
+        """Reads the new output, as the model would; ``view`` may be ``new``, ``screen`` or ``all``."""
         return await self._act("fetch", {} if view is None else {"view": view})
 
     async def apply(self, input: Any = None, *, enter: Optional[bool] = None, keys: Optional[Sequence[str]] = None) -> HandleView:
@@ -99,11 +99,11 @@ class Handle:
         return await self._act("apply", arguments)
 
     async def abort(self) -> HandleView:
-        """Ends it and everything that it started. The view's ``ended`` is how many processes that were."""
+        """Ends it and everything that it started. The view's ``ended`` is the number of ended processes."""
         return await self._act("abort", {})
 
     async def wait(self, timeout: Optional[float] = None) -> HandleView:
-        """Waits until it has stopped; after ``timeout`` seconds the view says how it stands."""
+        """Waits until it has stopped; after ``timeout`` seconds it returns the view at that time."""
         reply = await self._session.wait(all=[self], timeout=timeout)
         for view in [*reply["completed"], *reply["pending"]]:
             if view["id"] == self.id:
@@ -111,7 +111,7 @@ class Handle:
         return self.view
 
     async def lines(self) -> AsyncIterator[str]:
-        """The lines of its output from the beginning, as they come, without control sequences.
+        """The lines of its output from the beginning, as they arrive, without control sequences.
 
         What the model reads of the handle is not affected.
         """
@@ -125,17 +125,17 @@ class Handle:
             yield rest
 
     async def output(self) -> AsyncIterator[str]:
-        """Its output from the beginning, as it comes, with everything that the program wrote."""
+        """Its output from the beginning, as it arrives, with every byte that the program wrote."""
         async for piece in self._pieces(lines=False):
             yield piece["text"]
 
     async def screen(self) -> Screen:
-        """What its terminal shows now."""
+        """The present screen of its terminal."""
         update = await self._session._request({"op": "screen", "handle": self.id})
         return Screen()._update(update)
 
     async def screens(self) -> AsyncIterator[Screen]:
-        """What its terminal shows, now and at every change until it has stopped. A slow reader misses pictures in between."""
+        """The screen of its terminal, now and after every change until it has stopped. A slow reader skips intermediate screens."""
         screen = Screen()
         request: Dict[str, Any] = {"op": "screen", "handle": self.id, "wait": True}
         while not screen.ended:

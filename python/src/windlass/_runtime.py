@@ -1,4 +1,4 @@
-"""The runtime: where sessions come from."""
+"""The runtime, which opens sessions."""
 
 from __future__ import annotations
 

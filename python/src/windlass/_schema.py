@@ -15,7 +15,7 @@ _PLAIN: Dict[Any, str] = {str: "string", int: "integer", float: "number", bool: 
 
 
 class Signature:
-    """The parameters of a function, as a model gives them."""
+    """The parameters of a function, for a model."""
 
     def __init__(self, schema: Dict[str, Any], hints: Mapping[str, Any], context: "str | None") -> None:
         self.schema = schema
@@ -24,12 +24,12 @@ class Signature:
         self.context = context
 
     def values(self, arguments: Mapping[str, Any]) -> Dict[str, Any]:
-        """Arguments as the function's types have them."""
+        """Converts arguments to the types of the function."""
         return {name: convert(self._hints.get(name, Any), value) for name, value in arguments.items()}
 
 
 def read_signature(function: Callable[..., Any], context_type: Type[Any]) -> Signature:
-    """Reads a function's type hints. A parameter of ``context_type`` is not the model's."""
+    """Reads a function's type hints. A parameter of ``context_type`` is hidden from the model."""
     hints = get_type_hints(function, include_extras=True)
     properties: Dict[str, Any] = {}
     required: List[str] = []
@@ -131,7 +131,7 @@ def _is_json(value: Any) -> bool:
 
 
 def convert(hint: Any, value: Any) -> Any:
-    """A JSON value as its type has it: an enumeration, a dataclass, a model."""
+    """Converts a JSON value to its type: an enumeration, a dataclass, a model."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is typing.Annotated:
         return convert(arguments[0], value)

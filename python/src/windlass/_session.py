@@ -28,7 +28,7 @@ Event = Union[StreamedEvent, DriveEventMissed]
 
 
 class _Reader:
-    """One who follows events."""
+    """A reader of events."""
 
     def __init__(self, seen: int) -> None:
         self.seen = seen
@@ -36,7 +36,7 @@ class _Reader:
         self.queue: "asyncio.Queue[Optional[Event]]" = asyncio.Queue()
 
     def take(self, event: Event, number: int) -> None:
-        """Takes the next event. Others may follow too: those before and those ahead of this reader are not its own."""
+        """Takes the next event. All readers share one stream, so events that are not the next one of this reader are ignored."""
         if number == self.seen + 1 or (self.has_missed and number > self.seen):
             self.seen = number
             self.has_missed = False
@@ -44,7 +44,7 @@ class _Reader:
 
 
 class Session:
-    """One conversation with the tools. Made by :meth:`Runtime.session`; everything that runs ends with it."""
+    """One conversation with the tools. Created by :meth:`Runtime.session`; everything that runs ends with it."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Session:
     # Tools
 
     def tools(self, dialect: Dialect = "json-schema") -> List[Dict[str, Any]]:
-        """The tools that a model is to be offered, as its provider takes them."""
+        """The tools to offer to a model, in its provider's format."""
         asked = dialect_of_parameters(dialect)
         tools: List[ToolOffer] = self._request_now({"op": "tools", "dialect": asked})
         return [offered(tool, dialect) for tool in tools]
@@ -149,7 +149,7 @@ class Session:
     # Calls
 
     async def run(self, calls: Iterable[Any]) -> BatchReply:
-        """Runs the calls of one model reply and answers them together, in their order.
+        """Runs the calls of one model reply; returns their replies together, in call order.
 
         A call is ``{"id", "name", "arguments"}``, or as Anthropic or OpenAI give it. Cancelling the task cancels the
         calls: one-shots among them are ended, handles stay.
@@ -157,7 +157,7 @@ class Session:
         return await self.begin(calls)
 
     def begin(self, calls: Iterable[Any]) -> "Batch":
-        """Begins to run calls; their reply is awaited later, and they can be cancelled with a reply."""
+        """Starts to run calls. Await the result for their reply; a cancelled batch gets a reply too."""
         batch = str(next(self._numbers))
         read = [read_call(call, place) for place, call in enumerate(calls, 1)]
         future: "asyncio.Future[BatchReply]" = asyncio.get_running_loop().create_future()
@@ -171,15 +171,15 @@ class Session:
 
     @staticmethod
     def results(reply: BatchReply, dialect: Dialect = "openai") -> List[Dict[str, Any]]:
-        """The replies as the provider takes them back, with the notices at the end of the last one."""
+        """The replies in the provider's format, with the notices at the end of the last one."""
         return results(reply, dialect)
 
     async def call(self, tool: str, /, **arguments: Any) -> Any:
-        """Runs one call and gives its content. Raises :class:`ToolFailed` when it is refused or fails."""
+        """Runs one call and returns its content. Raises :class:`ToolFailed` when it is refused or fails."""
         return await self._call(tool, arguments)
 
     async def spawn(self, tool: str, /, *, id: str, **arguments: Any) -> Handle:
-        """Starts a tool that lasts, under an id of its own."""
+        """Spawns a tool under this id."""
         content = await self._call(tool, {"action": "spawn", "id": id, **arguments})
         return Handle(self, tool, id, cast(HandleView, content))
 
@@ -188,7 +188,7 @@ class Session:
         return Handle(self, tool, id)
 
     async def handles(self) -> List[HandleInfo]:
-        """Every handle that can be read, and every one-shot that runs."""
+        """Every readable handle, and every running one-shot."""
         return cast("List[HandleInfo]", await self._request({"op": "handles"}))
 
     async def wait(
@@ -220,22 +220,22 @@ class Session:
         return reply
 
     async def end_turn(self) -> TurnEndReport:
-        """Ends the turn: each handle that still runs is treated by its tool's policy."""
+        """Ends the turn: the policy of its tool decides about each handle that still runs."""
         future: "asyncio.Future[TurnEndReport]" = asyncio.get_running_loop().create_future()
         self._turns.append(future)
         self._send({"turn_end": True})
         return await future
 
     async def events(self, after: Optional[int] = None) -> AsyncIterator[Event]:
-        """Everything that happens in the session, in order, from now on or after the event of that number.
+        """The events of the session, in order, from now on or after the event with that number.
 
-        An event of type ``missed`` says that some are gone, for a reader that is far too slow.
+        An event of type ``missed`` reports lost events, for a reader that is too slow.
         """
         session = cast(DriverSession, await self._request({"op": "session"}))
         reader = _Reader(session["last_event"] if after is None else after)
         self._readers.add(reader)
         try:
-            # One stream serves all readers, so it begins again where the one that is furthest behind stands.
+            # One stream serves all readers, so it restarts at the position of the slowest reader.
             await self._request({"op": "follow", "after": min(reader.seen for reader in self._readers)})
             while True:
                 event = await reader.queue.get()
@@ -252,14 +252,14 @@ class Session:
         wire, self._wire = self._wire, None
         if wire is None:
             return
-        # Calls that wait would hold up the end.
+        # Waiting calls would delay the end.
         for batch, future in list(self._batches.items()):
             if not future.done():
                 try:
                     wire.send({"cancel": batch})
                 except ConnectionLost:
                     break
-        # Questions that nobody answers any more would, too.
+        # So would unanswered questions.
         for task in [*self._asks.values(), *self._tasks, *(task for task, _ in self._runs.values())]:
             task.cancel()
         self._asks.clear()
@@ -321,7 +321,7 @@ class Session:
             self._requests.pop(id, None)
 
     def _request_now(self, request: Mapping[str, Any]) -> Any:
-        """A request that is answered at once, from a function that is not async."""
+        """Sends a request with an immediate reply, from a function that is not async."""
         replies: List[Dict[str, Any]] = []
         id = f"r{next(self._numbers)}"
         self._requests[id] = replies.append
@@ -332,7 +332,7 @@ class Session:
         return _value(replies[0])
 
     def _take(self, line: Dict[str, Any]) -> None:
-        """Takes a line of the runtime."""
+        """Handles a line of the runtime."""
         if "event" in line:
             kind = line["event"]
             if kind == "update":
@@ -414,7 +414,7 @@ class Session:
     async def _ask_permission(self, request: PermissionRequest) -> None:
         reply: Dict[str, Any]
         if self._on_permission is None:
-            # Whoever answers questions only is trusted with the rest.
+            # A driver that only answers questions is trusted with the rest.
             reply = {"reply": "once"}
         else:
             try:
@@ -464,14 +464,14 @@ class Session:
         return task
 
     def _fail(self, error: ConnectionLost) -> None:
-        """Nothing more comes."""
+        """The wire has ended."""
         if self._loss is None:
             self._loss = error
         futures: List[asyncio.Future[Any]] = [*self._batches.values(), *self._turns]
         for future in futures:
             if not future.done():
                 future.set_exception(error)
-                # Whoever waited may be gone as well.
+                # The waiting caller may be gone too.
                 future.exception()
         self._turns.clear()
         for take in list(self._requests.values()):
@@ -483,7 +483,7 @@ class Session:
 
 
 class Batch:
-    """Calls that are under way. Await it for their reply."""
+    """Running calls. Await it for their reply."""
 
     def __init__(self, session: Session, id: str, future: "asyncio.Future[BatchReply]") -> None:
         self._session = session
@@ -491,7 +491,7 @@ class Batch:
         self._future = future
 
     def cancel(self) -> None:
-        """Ends the calls that are not answered: one-shots among them are ended, handles stay. The reply still comes."""
+        """Cancels the unanswered calls: one-shots are ended, handles stay. The reply still arrives."""
         if not self._future.done():
             self._session._send_if_open({"cancel": self._id})
 
@@ -502,7 +502,7 @@ class Batch:
         try:
             reply = await self._future
         except asyncio.CancelledError:
-            # The reply to a cancelled batch is heard by nobody.
+            # The reply to a cancelled batch has no reader.
             self._session._send_if_open({"cancel": self._id})
             raise
         if self._session._on_notice is not None:
@@ -530,7 +530,7 @@ async def _called(callback: Callable[[Any], Any], argument: Any) -> Any:
 
 
 def _permission_reply(answer: Any) -> Dict[str, Any]:
-    """``True``, ``False``, ``once``, ``always``, ``reject``, or all of it: ``{"reply", "message", "arguments"}``."""
+    """``True``, ``False``, ``once``, ``always``, ``reject``, or a whole reply: ``{"reply", "message", "arguments"}``."""
     if isinstance(answer, Mapping):
         return dict(answer)
     if answer is True:

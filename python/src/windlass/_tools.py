@@ -1,4 +1,4 @@
-"""Tools that are written in Python: functions of this program that a model can call."""
+"""Tools written in Python: functions of this program that a model can call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Context", "Tool"]
 
 
 class Context:
-    """What a tool may do while it runs. A parameter of this type is given to the function, and not by the model."""
+    """The context of a running tool. A parameter of this type is filled in by Windlass, not by the model."""
 
     def __init__(self, session: "Session", run: str, handle: Optional[str]) -> None:
         self._session = session
@@ -37,7 +37,7 @@ class Context:
         return self._session
 
     def print(self, *values: object, sep: str = " ") -> None:
-        """Writes a line, which whoever reads the handle sees."""
+        """Writes a line to the output of the handle."""
         text = sep.join(str(value) for value in values)
         self._report({"report": "output", "text": text})
 
@@ -52,7 +52,7 @@ class Context:
         secret: bool = False,
         id: Optional[str] = None,
     ) -> Any:
-        """Asks a question and waits for the answer, of the person or of the model.
+        """Asks the person or the model a question, and waits for the answer.
 
         The answer is a text, one of ``options``, or with ``boolean`` true or false. ``content`` is shown beside the
         question.
@@ -93,8 +93,8 @@ class Context:
             self._say_when_running()
 
     def _say_when_running(self) -> None:
-        """Says that the tool runs on, once it has done what it does at once."""
-        # The function's next step is scheduled before this, and has been taken when it is called.
+        """Reports that the tool has settled and continues to run."""
+        # The next step of the function is scheduled before this callback, so it has run by then.
         self._loop.call_soon(lambda: self._loop.call_soon(lambda: self._loop.call_soon(self._running)))
 
     def _running(self) -> None:
@@ -135,11 +135,11 @@ class Tool:
         }
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls the function itself, as if it were no tool."""
+        """Calls the function directly, not as a tool."""
         return self.function(*args, **kwargs)
 
     async def run(self, context: Context, arguments: Mapping[str, Any]) -> Dict[str, Any]:
-        """Runs a call; gives the report on its end."""
+        """Runs a call; returns the report on its end."""
         try:
             values = self._signature.values(arguments)
             if self._signature.context is not None:
@@ -166,14 +166,14 @@ class Tool:
 
 
 def _with_context(function: Callable[..., Any], parameters: Mapping[str, Any]) -> Signature:
-    """A function whose schema was given takes the arguments as they come."""
+    """A function with an explicit schema gets the arguments unchanged."""
     hints = inspect.get_annotations(function, eval_str=True)
     context = next((name for name, hint in hints.items() if hint is Context), None)
     return Signature(dict(parameters), {}, context)
 
 
 def _text(result: Any) -> str:
-    """Text as it is, anything else as JSON."""
+    """Text unchanged, anything else as JSON."""
     if result is None:
         return ""
     if isinstance(result, str):

@@ -22,12 +22,12 @@ from ._errors import ConnectionLost, RequestRefused
 __all__ = ["Wire", "connect", "start"]
 
 _CHUNK = 1 << 18
-#: How long a runtime has to end when its input has ended.
+#: The time limit for the exit of a runtime after the end of its input.
 _GRACE = 20.0
 
 
 class _Pipes:
-    """The two ends of a process."""
+    """The pipes of a process."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", errors: IO[bytes]) -> None:
         assert process.stdin is not None and process.stdout is not None
@@ -39,7 +39,7 @@ class _Pipes:
         os.set_blocking(self.writes, False)
 
     def read(self) -> Optional[bytes]:
-        """Some bytes, none at the end, ``None`` when nothing has come."""
+        """The available bytes; empty at the end, ``None`` if there are none yet."""
         try:
             return os.read(self.reads, _CHUNK)
         except BlockingIOError:
@@ -58,7 +58,7 @@ class _Pipes:
             pass
 
     async def close(self) -> None:
-        """Waits for the process, which has been told to end."""
+        """Waits for the exit of the process after the end of its input."""
         self.end_input()
         loop = asyncio.get_running_loop()
         try:
@@ -79,7 +79,7 @@ class _Pipes:
         self._errors.close()
 
     def complaint(self) -> str:
-        """The end of what the process wrote to its standard error."""
+        """The last part of the process's standard error."""
         if self._errors.closed:
             return ""
         end = self._errors.seek(0, os.SEEK_END)
@@ -107,7 +107,7 @@ class _Socket:
             if not data:
                 return b"".join(parts)
             parts.append(data)
-            # Decrypted bytes that wait here do not wake the event loop.
+            # Buffered decrypted bytes do not wake the event loop.
             if not (isinstance(self._socket, ssl.SSLSocket) and self._socket.pending()):
                 return b"".join(parts)
 
@@ -134,7 +134,7 @@ class _Socket:
 
 
 class Wire:
-    """Lines out, lines in. Lines are handed to ``take`` in their order."""
+    """Sends and receives lines. Received lines are passed to ``take`` in order."""
 
     def __init__(self, carrier: "_Pipes | _Socket", take: Callable[[Dict[str, Any]], None], lost: Callable[[ConnectionLost], None]) -> None:
         self._carrier = carrier
@@ -147,7 +147,7 @@ class Wire:
         self._closing = False
 
     def follow(self) -> None:
-        """Reads whenever something has come, from now on."""
+        """Starts to read whenever bytes arrive."""
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(self._carrier.reads, self._readable)
 
@@ -156,7 +156,7 @@ class Wire:
         return not self._closing and not self._ended.is_set()
 
     def send(self, line: Mapping[str, Any]) -> None:
-        """Sends a line, now or as soon as the other side takes it."""
+        """Sends a line, now or as soon as the other side reads."""
         if not self.is_open:
             raise ConnectionLost("the session has ended")
         data = json.dumps(line, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
@@ -170,14 +170,14 @@ class Wire:
                 self._loop.add_writer(self._carrier.writes, self._writable)
 
     def pump(self, done: Callable[[], bool]) -> None:
-        """Reads lines, without the event loop, until ``done``. It is for requests that are answered at once."""
+        """Reads lines, without the event loop, until ``done``. For requests with an immediate reply."""
         while not done():
             if self._ended.is_set():
                 raise ConnectionLost("the session has ended")
             poll = select.poll()
             poll.register(self._carrier.reads, select.POLLIN)
             if self._unsent:
-                # The two are one descriptor where there is a socket.
+                # For a socket, the two are one descriptor.
                 same = self._carrier.reads == self._carrier.writes
                 poll.register(self._carrier.writes, select.POLLOUT | (select.POLLIN if same else 0))
             poll.poll()
@@ -236,7 +236,7 @@ class Wire:
         try:
             return self._carrier.write(data)
         except OSError:
-            # The end of the other side is told by reading.
+            # Reading detects the end of the other side.
             return len(data)
 
     def _end(self) -> None:
@@ -264,7 +264,7 @@ def start(
     take: Callable[[Dict[str, Any]], None],
     lost: Callable[[ConnectionLost], None],
 ) -> Wire:
-    """Starts a program that takes and gives lines."""
+    """Starts a program that reads and writes lines."""
     errors = tempfile.TemporaryFile()
     try:
         process = subprocess.Popen(
@@ -289,7 +289,7 @@ def connect(
     take: Callable[[Dict[str, Any]], None],
     lost: Callable[[ConnectionLost], None],
 ) -> Wire:
-    """Connects to ``windlass serve``. It blocks for as long as that takes."""
+    """Connects to ``windlass serve``. Blocks until it is connected."""
     parts = urllib.parse.urlsplit(url)
     if parts.scheme not in ("http", "https") or parts.hostname is None:
         raise RequestRefused(f"{url!r} is not the address of a server; for example http://127.0.0.1:8413")
@@ -314,7 +314,7 @@ def connect(
         connection.sendall("\r\n".join([*lines, "", ""]).encode())
         head = b""
         while b"\r\n\r\n" not in head:
-            # A byte at a time: what follows the head is for the wire.
+            # One byte at a time: the bytes after the head belong to the wire.
             data = connection.recv(1)
             if not data:
                 raise ConnectionLost(f"the server at {url} closed the connection")
@@ -329,7 +329,7 @@ def connect(
 
 
 def _reason(connection: socket.socket, head: bytes) -> str:
-    """What a refusal says."""
+    """The message of a refusal."""
     length = 0
     for line in head.lower().split(b"\r\n"):
         if line.startswith(b"content-length:"):

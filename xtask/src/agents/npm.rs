@@ -64,7 +64,7 @@ pub(super) fn folder() -> anyhow::Result<PathBuf> {
 
 fn install(folder: &Path, package: &str) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make `{}`", folder.display()))?;
+        .with_context(|| format!("cannot create `{}`", folder.display()))?;
     std::fs::write(folder.join("package.json"), r#"{"private": true}"#)?;
     let install = ["install", "--no-audit", "--no-fund", "--loglevel=error"];
     npm(folder, &[&install[..], &[package]].concat())?;
@@ -75,7 +75,7 @@ fn install(folder: &Path, package: &str) -> anyhow::Result<()> {
 fn unpack(folder: &Path, package: &str, script: &str) -> anyhow::Result<PathBuf> {
     let unpacked = folder.join("node_modules");
     std::fs::create_dir_all(&unpacked)
-        .with_context(|| format!("cannot make `{}`", unpacked.display()))?;
+        .with_context(|| format!("cannot create `{}`", unpacked.display()))?;
     let packed = npm(folder, &["pack", "--silent", package])?;
     let archive = packed.lines().last().unwrap_or_default();
     let status = Command::new("tar")
@@ -84,7 +84,7 @@ fn unpack(folder: &Path, package: &str, script: &str) -> anyhow::Result<PathBuf>
         .arg("-C")
         .arg(&unpacked)
         .status()
-        .context("there is no tar to unpack it with")?;
+        .context("`tar` is not installed")?;
     ensure!(status.success(), "`{archive}` cannot be unpacked");
     let script = unpacked.join("package").join(script);
     let program = folder.join("program");
@@ -102,7 +102,7 @@ fn npm(folder: &Path, arguments: &[&str]) -> anyhow::Result<String> {
         .args(arguments)
         .current_dir(folder)
         .output()
-        .context("there is no npm to install it with")?;
+        .context("`npm` is not installed")?;
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(
         output.status.success(),

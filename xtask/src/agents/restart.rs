@@ -87,7 +87,7 @@ pub(super) fn play(stage: &Stage<'_>) -> anyhow::Result<Verdict> {
     ]);
     if !verdict.faults.is_empty() {
         verdict.faults.extend([
-            format!("after the restart the model was told {results:#?}"),
+            format!("after the restart the model received {results:#?}"),
             format!("left running: {left:?}"),
             format!("exit code {code:?}, it said: {said}"),
         ]);

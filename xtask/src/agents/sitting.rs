@@ -158,7 +158,7 @@ pub(super) fn judge(agent: &Agent, trace: &Trace<'_>) -> Verdict {
     if !verdict.faults.is_empty() {
         verdict
             .faults
-            .push(format!("the model was told {results:#?}"));
+            .push(format!("the model received {results:#?}"));
         verdict
             .faults
             .push(format!("left running: {:?}", trace.left));

@@ -69,7 +69,7 @@ fn results_are_found_in_every_format() {
 }
 
 #[test]
-fn what_did_not_happen_is_told() {
+fn what_did_not_happen_is_reported() {
     let agent = &ALL[3];
     let request = json!({"tools": [tool(agent)], "messages": []});
     let left = ["sleep 1000".to_owned()];
@@ -91,7 +91,7 @@ fn what_did_not_happen_is_told() {
 }
 
 #[test]
-fn a_result_that_costs_twice_is_told() {
+fn a_result_that_costs_twice_is_reported() {
     let agent = &ALL[3];
     let mut results = RESULTS.map(str::to_owned);
     // An agent that passes text and structured content on, encoded as JSON.

@@ -182,5 +182,5 @@ pub(super) fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
 
 fn make_parent(path: &Path) -> anyhow::Result<()> {
     let parent = path.parent().context("a file is in a folder")?;
-    fs::create_dir_all(parent).with_context(|| format!("cannot make `{}`", parent.display()))
+    fs::create_dir_all(parent).with_context(|| format!("cannot create `{}`", parent.display()))
 }

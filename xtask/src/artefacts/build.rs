@@ -113,7 +113,7 @@ fn zig() -> anyhow::Result<Zig> {
     let output = Command::new(&python)
         .args(["-c", "import ziglang; print(ziglang.__path__[0])"])
         .output()?;
-    let package = String::from_utf8(output.stdout).context("a path that is no text")?;
+    let package = String::from_utf8(output.stdout).context("a path that is not UTF-8")?;
     let program = PathBuf::from(package.trim()).join("zig");
     let wrapper = folder.join("bin/cargo-zigbuild");
     ensure!(program.is_file(), "`ziglang` holds no program");

@@ -157,7 +157,7 @@ fn obstacle(root: bool, path: &OsStr) -> Option<&'static str> {
     if !root {
         Some("only root can install it")
     } else if !is_in(path, "apt-get") {
-        Some("there is no apt-get to install it with")
+        Some("`apt-get` is not installed")
     } else {
         None
     }

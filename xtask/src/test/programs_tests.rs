@@ -69,10 +69,7 @@ fn installing_needs_root_and_apt_get() {
     let bare = tempfile::tempdir().unwrap();
     let path = bare.path().as_os_str();
     assert_eq!(obstacle(false, path), Some("only root can install it"));
-    assert_eq!(
-        obstacle(true, path),
-        Some("there is no apt-get to install it with")
-    );
+    assert_eq!(obstacle(true, path), Some("`apt-get` is not installed"));
 }
 
 #[test]

@@ -48,7 +48,7 @@ pub(super) fn check() -> anyhow::Result<Tally> {
     for (fault, habit) in tally.faults.iter_mut().zip(risen) {
         let news = match &earlier {
             Ok(earlier) => listed(&habits::news(earlier, &found, habit)),
-            Err(error) => format!("; the new ones cannot be told: {error:#}"),
+            Err(error) => format!("; the new ones are unknown: {error:#}"),
         };
         fault.push_str(&news);
     }

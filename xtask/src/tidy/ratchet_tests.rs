@@ -61,7 +61,7 @@ fn names_in_tests_are_not_counted() {
 }
 
 #[test]
-fn a_result_with_a_string_as_its_error_is_told_by_its_function() {
+fn a_result_with_a_string_as_its_error_is_reported_by_its_function() {
     let [_, strings, ..] = places(&[(
         "a.rs",
         "fn read() -> Result<u8, String> {}\n\

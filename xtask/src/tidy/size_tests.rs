@@ -11,13 +11,13 @@ fn function(lines: usize) -> String {
 }
 
 #[test]
-fn what_is_just_short_enough_is_not_told() {
+fn what_is_just_short_enough_is_not_reported() {
     assert_eq!(check(&function(80)), [""; 0]);
     assert_eq!(check(&"const _: () = ();\n".repeat(500)), [""; 0]);
 }
 
 #[test]
-fn a_long_function_is_told_by_name() {
+fn a_long_function_is_reported_by_name() {
     let told = ["has function `long` of 81 lines; about 80 is the most"];
     assert_eq!(check(&function(81)), told);
     assert_eq!(check(&format!("impl X {{\n{}}}", function(81))), told);
@@ -25,7 +25,7 @@ fn a_long_function_is_told_by_name() {
 }
 
 #[test]
-fn a_long_file_is_told() {
+fn a_long_file_is_reported() {
     assert_eq!(
         check(&"const _: () = ();\n".repeat(501)),
         ["has 501 lines without its tests; about 500 is the most"]

@@ -158,7 +158,7 @@ fn a_failed_test_is_counted_and_told_by_the_exit_code() {
 }
 
 #[test]
-fn what_does_not_compile_is_told_by_the_exit_code() {
+fn what_does_not_compile_is_reported_by_the_exit_code() {
     let (stdout, content) = Machine::new(&PROGRAMS).check("exit 101");
     assert_eq!(last_line(&stdout), counts(0, 0, 0));
     assert!(!content);

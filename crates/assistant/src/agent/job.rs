@@ -306,7 +306,7 @@ impl Job for AgentJob {
         *self.shared.grace.lock() = grace;
         self.cancel.cancel();
         let mut over = self.shared.over.subscribe();
-        // The agent tells its end whatever happens, and lives as long as this.
+        // The agent always reports its end, and lives as long as this job.
         let _ = over.wait_for(|over| *over).await;
         Receipt {
             ended: *self.shared.ended.lock(),

@@ -256,7 +256,9 @@ impl AnthropicReader {
         let delta = &event["delta"];
         let index = number(&event["index"]);
         let Some(block) = self.blocks.get_mut(&index) else {
-            return Err(ReadError::malformed("a piece of a block that never began"));
+            return Err(ReadError::malformed(
+                "a delta of a block that was not started",
+            ));
         };
         let text = |key: &str| delta[key].as_str().unwrap_or_default();
         match (block, delta["type"].as_str().unwrap_or_default()) {

@@ -17,7 +17,7 @@ pub(super) fn body(ask: &WireRequest<'_>) -> Value {
         "stream": true,
         "messages": messages(ask),
     });
-    // Mistral tells what it cost unasked and refuses keys it does not know.
+    // Mistral reports usage without a request and refuses unknown keys.
     if provider != "mistral" {
         body["stream_options"] = json!({"include_usage": true});
     }

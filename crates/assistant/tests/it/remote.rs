@@ -86,7 +86,7 @@ async fn a_provider_that_wants_too_long_a_pause_is_given_up() {
 }
 
 #[tokio::test]
-async fn five_hundreds_are_asked_again_and_then_told() {
+async fn server_errors_are_retried_and_then_reported() {
     let turns = [Turn::fault(Fault::status(503)).repeated()];
     let Stage { server, model } = stage(2, turns).await;
     let (heard, reply) = ask(&*model, &[user("hi")]).await;
@@ -117,7 +117,7 @@ async fn a_stream_that_hangs_is_given_up() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_told_with_the_address() {
+async fn an_unreachable_provider_is_reported_with_its_address() {
     let Stage { server, model } = stage(0, []).await;
     let url = server.url();
     drop(server);
@@ -222,7 +222,7 @@ async fn a_conversation_is_given_back_whole() {
                 kind: NoticeKind::Success,
                 handle: None,
                 tool: None,
-                text: "`x` stopped well".to_owned(),
+                text: "`x` finished successfully".to_owned(),
             }],
         }));
         ask(&*model, &events).await.1.unwrap();

@@ -323,7 +323,7 @@ assistant: It is fine.
 }
 
 #[tokio::test]
-async fn a_background_tool_that_stopped_is_told_with_the_next_message() {
+async fn a_background_tool_that_stopped_is_reported_with_the_next_message() {
     for which in 0..APIS.len() {
         let turns = [
             Turn::calls([("check", spawn("check"))]),
@@ -384,7 +384,7 @@ async fn a_tools_question_goes_to_the_assistant() {
         );
         let seen = play.server.seen();
         let asked = seen[2].body.to_string();
-        assert!(asked.contains("Overwrite the file?") && asked.contains("does not do"));
+        assert!(asked.contains("Overwrite the file?") && asked.contains("was invalid"));
         assert!(asked.contains("User: check"));
     }
 }
@@ -550,7 +550,7 @@ async fn calls_of_a_reply_that_was_cut_at_its_limit_do_not_run() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_told_and_the_conversation_can_go_on() {
+async fn a_refusal_is_reported_and_the_conversation_can_continue() {
     let refused = Turn::fault(Fault::status(400));
     let mut play = play(0, [refused, Turn::text("Hello.")], |_| {}).await;
     assert!(matches!(play.turn("go").await, Err(TurnError::Model(_))));

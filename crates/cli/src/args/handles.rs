@@ -8,10 +8,10 @@ use crate::complete;
 
 #[derive(ClapArgs)]
 pub(crate) struct PsArgs {
-    /// Draw the list anew whenever it changes, until Ctrl-C
+    /// Redraw the list whenever it changes, until Ctrl-C
     #[arg(long, short)]
     pub(crate) watch: bool,
-    /// List only the kept handles whose runtime is gone
+    /// List only kept handles whose runtime has ended
     #[arg(long, conflicts_with = "watch")]
     pub(crate) held: bool,
 }
@@ -21,7 +21,7 @@ pub(crate) struct RunArgs {
     /// Give the command a terminal of its own
     #[arg(long, short)]
     pub(crate) terminal: bool,
-    /// Run it in the running `windlass serve`, with this folder and environment
+    /// Run it in the running `windlass serve`, with the current folder and environment
     #[arg(long, short)]
     pub(crate) detach: bool,
     /// The handle's id; default: the name of the program
@@ -43,28 +43,28 @@ pub(crate) struct LogsArgs {
     /// The handle's id, or SESSION/HANDLE
     #[arg(add = ArgValueCompleter::new(complete::handles))]
     pub(crate) handle: String,
-    /// Go on until the handle has stopped
+    /// Print new output until the handle has stopped
     #[arg(long, short)]
     pub(crate) follow: bool,
-    /// Only the last N lines
+    /// Print only the last N lines
     #[arg(long, short = 'n', value_name = "N")]
     pub(crate) last: Option<usize>,
-    /// Only output of the last while, such as 90s, 5m or 2h
+    /// Print only output that is newer than this, such as 90s, 5m or 2h
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
-    /// Only lines that match this regular expression
+    /// Print only lines that match this regular expression
     #[arg(long, value_name = "PATTERN")]
     pub(crate) grep: Option<String>,
-    /// Leave out colours too
+    /// Remove colours too
     #[arg(long)]
     pub(crate) plain: bool,
-    /// Write every byte as it is, control sequences for the terminal included
+    /// Print the raw bytes, including control sequences for the terminal
     #[arg(long, conflicts_with_all = ["plain", "grep", "last"])]
     pub(crate) raw: bool,
-    /// Only these lines, such as 4-98, as the assistant would fetch them
+    /// Print only these lines, such as 4-98, as the assistant would fetch them
     #[arg(long, value_name = "LINES", conflicts_with_all = ["follow", "raw", "last", "since", "grep"])]
     pub(crate) lines: Option<LineRange>,
-    /// Begin every line with its number, as markers name it
+    /// Print the line number before each line; markers of omitted lines use these numbers
     #[arg(long, conflicts_with_all = ["raw", "last", "since", "grep"])]
     pub(crate) numbers: bool,
 }
@@ -74,7 +74,7 @@ pub(crate) struct AttachArgs {
     /// The handle's id, or SESSION/HANDLE
     #[arg(add = ArgValueCompleter::new(complete::running_handles))]
     pub(crate) handle: String,
-    /// Only look on: neither take over nor resize
+    /// Watch only: neither take over nor resize
     #[arg(long)]
     pub(crate) watch: bool,
 }
@@ -86,10 +86,10 @@ pub(crate) struct SendArgs {
     pub(crate) handle: String,
     /// The text to type
     pub(crate) text: Option<String>,
-    /// Do not press Enter after it
+    /// Do not press Enter after the text
     #[arg(long)]
     pub(crate) no_enter: bool,
-    /// Press this key after it, such as ctrl-c
+    /// Press this key after the text, such as ctrl-c
     #[arg(long, value_name = "KEY")]
     pub(crate) key: Vec<String>,
 }
@@ -102,30 +102,30 @@ pub(crate) struct KillArgs {
         add = ArgValueCompleter::new(complete::running_handles)
     )]
     pub(crate) handles: Vec<String>,
-    /// End every handle and one-shot of every runtime of this machine
+    /// End every handle and one-shot of every runtime on this machine
     #[arg(long, conflicts_with = "handles")]
     pub(crate) all: bool,
 }
 
 #[derive(ClapArgs)]
 pub(crate) struct ReplyArgs {
-    /// The request's id, or the end of it
+    /// The request's id, or the last characters of it
     #[arg(add = ArgValueCompleter::new(complete::permissions))]
     pub(crate) permission: String,
-    /// Yes, always or no
+    /// Allow once, allow always, or reject
     #[arg(value_enum)]
     pub(crate) reply: ReplyChoice,
-    /// A word to the assistant, with a rejection
+    /// A message to the assistant, with a rejection
     #[arg(long)]
     pub(crate) message: Option<String>,
 }
 
 #[derive(ClapArgs)]
 pub(crate) struct AnswerArgs {
-    /// The question's id, or the end of it
+    /// The question's id, or the last characters of it
     #[arg(add = ArgValueCompleter::new(complete::questions))]
     pub(crate) question: String,
-    /// The answer; without it you are asked, or stdin is read
+    /// The answer; without it, you are prompted on a terminal, otherwise stdin is read
     #[arg(allow_hyphen_values = true)]
     pub(crate) value: Option<String>,
 }

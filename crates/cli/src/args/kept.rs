@@ -13,17 +13,17 @@ use crate::complete;
 pub(crate) struct SessionsArgs {
     #[command(subcommand)]
     pub(crate) command: Option<SessionsCommand>,
-    /// List at most this many
+    /// List at most N sessions
     #[arg(long, short = 'n', default_value_t = 20, value_name = "N")]
     pub(crate) limit: usize,
 }
 
 #[derive(ClapArgs)]
 pub(crate) struct GainArgs {
-    /// A session's id or the end of it; `last` is the newest. Default: the newest sessions
+    /// A session's id or the last characters of it; `last` is the newest. Default: the newest sessions
     #[arg(add = ArgValueCompleter::new(complete::sessions))]
     pub(crate) session: Option<String>,
-    /// How many sessions
+    /// Include at most N sessions
     #[arg(
         long,
         default_value_t = 20,
@@ -37,25 +37,25 @@ pub(crate) struct GainArgs {
 pub(crate) enum SessionsCommand {
     /// Show the messages and calls of a session
     Show {
-        /// Its id or the end of it; `last` is the newest
+        /// The session's id or the last characters of it; `last` is the newest
         #[arg(add = ArgValueCompleter::new(complete::sessions))]
         id: String,
         /// Show the whole output of every call
         #[arg(long, short)]
         full: bool,
-        /// Print what the assistant read of each call too
+        /// Also print the output that the assistant read of each call
         #[arg(long)]
         seen: bool,
-        /// Print all of the output of calls that were shown in part, with line numbers
+        /// Print the whole output of calls that were shown in part, with line numbers
         #[arg(long)]
         whole: bool,
     },
-    /// Remove sessions in which nothing has happened for a while, with their logs
+    /// Remove sessions without recent activity, and their logs
     Prune {
-        /// How long, such as 12h, 30d or 8w
+        /// The time since the last activity, such as 12h, 30d or 8w
         #[arg(long, value_name = "TIME")]
         older_than: String,
-        /// Remove only the output of their tools
+        /// Remove only the output of their tools, and keep the sessions
         #[arg(long)]
         outputs: bool,
     },
@@ -69,7 +69,7 @@ pub(crate) struct HostsArgs {
 
 #[derive(Subcommand)]
 pub(crate) enum HostsCommand {
-    /// Connect to a host and say what works there
+    /// Connect to a host and report what works there
     Check {
         /// Its name in `[hosts]`
         name: String,
@@ -84,7 +84,7 @@ pub(crate) struct PermissionsArgs {
 
 #[derive(Subcommand)]
 pub(crate) enum PermissionsCommand {
-    /// Say whether a call would run, and which rule decides, without running it
+    /// Show whether a call would run and which rule decides, without running it
     Explain {
         /// The tool's name
         #[arg(add = ArgValueCompleter::new(complete::tools))]
@@ -92,9 +92,9 @@ pub(crate) enum PermissionsCommand {
         /// Its arguments as a JSON object; `-` reads them from stdin
         arguments: Option<String>,
     },
-    /// List the permissions that wait for a reply, in any session of this machine
+    /// List the permission requests that wait for a reply, in every session on this machine
     Pending,
-    /// Reply to a permission that is being asked for
+    /// Reply to a permission request
     Reply(ReplyArgs),
     /// Forget a remembered rule
     Forget {
@@ -128,26 +128,26 @@ pub(crate) enum ConfigCommand {
         #[arg(long)]
         project: bool,
     },
-    /// Check the configuration, the project's files included, and start nothing
+    /// Check the configuration, including the project's files, without starting anything
     Check,
 }
 
 #[derive(ClapArgs)]
 pub(crate) struct TrustArgs {
-    /// The project's folder, or one below it; default: the current one
+    /// The project's folder, or one below it; default: the current folder
     #[arg(value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
     /// Trust the present content without asking
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// List the projects that were decided about
+    /// List the projects that you have trusted or declined to trust
     #[arg(long, conflicts_with_all = ["yes", "project"])]
     pub(crate) list: bool,
 }
 
 #[derive(ClapArgs)]
 pub(crate) struct UntrustArgs {
-    /// The project's folder, or one below it; default: the current one
+    /// The project's folder, or one below it; default: the current folder
     #[arg(value_name = "DIR")]
     pub(crate) project: Option<PathBuf>,
 }

@@ -11,16 +11,16 @@ pub(crate) struct WorkerArgs {
     /// The pool to join
     #[arg(long, value_name = "NAME")]
     pub(crate) pool: String,
-    /// A name that no other worker of the pool has; default: that of the machine
+    /// The worker's name, unique in the pool; default: the name of the machine
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Words by which configurations choose workers
+    /// Labels by which configurations choose workers
     #[arg(long, value_name = "LABEL", value_delimiter = ',')]
     pub(crate) labels: Vec<String>,
-    /// How many programs run here at once; default: 16 for each CPU
+    /// The most programs to run at once; default: 16 for each CPU
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) slots: Option<u32>,
-    /// Milliseconds between heartbeats; a worker that misses three is taken for dead
+    /// Milliseconds between heartbeats; a worker that misses three is considered dead
     #[arg(
         long,
         value_name = "MS",
@@ -30,25 +30,25 @@ pub(crate) struct WorkerArgs {
     pub(crate) heartbeat_ms: u64,
 }
 
-/// The way to the brokers.
+/// The NATS servers and the credentials for them.
 #[derive(ClapArgs)]
 pub(crate) struct BrokerArgs {
-    /// The NATS server, such as `nats://broker:4222`; several with commas
+    /// The NATS server, such as `nats://broker:4222`; separate several by commas
     #[arg(long, value_name = "URL")]
     pub(crate) nats: String,
-    /// A file with credentials, as `nsc` writes it
+    /// A credentials file, as written by `nsc`
     #[arg(long, value_name = "FILE")]
     pub(crate) credentials: Option<PathBuf>,
-    /// A file with the certificates that the server's is signed by
+    /// A file with the CA certificates that the server's certificate is verified with
     #[arg(long, value_name = "FILE")]
     pub(crate) ca: Option<PathBuf>,
-    /// A file with our certificate
+    /// A file with the client certificate
     #[arg(long, value_name = "FILE", requires = "key")]
     pub(crate) cert: Option<PathBuf>,
-    /// A file with the key of our certificate
+    /// A file with the private key of the client certificate
     #[arg(long, value_name = "FILE", requires = "cert")]
     pub(crate) key: Option<PathBuf>,
-    /// How many servers of a cluster have a copy of the pool's state: 1, 3 or 5
+    /// The number of servers of a cluster that store a copy of the pool's state: 1, 3 or 5
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) replicas: usize,
 }
@@ -61,11 +61,11 @@ pub(crate) struct WorkersArgs {
 
 #[derive(Subcommand)]
 pub(crate) enum WorkersCommand {
-    /// Have a worker take nothing new, and end when its programs have
+    /// Stop giving a worker new programs; it exits when its programs have ended
     Drain {
         /// The worker's name
         name: String,
-        /// The host in `[hosts]` whose pool it is in, if several have one of that name
+        /// The host in `[hosts]` whose pool has the worker, if several pools have one of that name
         #[arg(long, value_name = "HOST")]
         host: Option<String>,
     },

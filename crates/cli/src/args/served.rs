@@ -12,13 +12,13 @@ use crate::mcp::install::{Client, Scope};
 pub(crate) struct McpArgs {
     #[command(subcommand)]
     pub(crate) command: Option<McpCommand>,
-    /// Serve any number of clients at this address, such as 127.0.0.1:8414 or unix:PATH
+    /// Serve any number of clients over HTTP at this address, such as 127.0.0.1:8414 or unix:PATH
     #[arg(long, value_name = "ADDR")]
     pub(crate) http: Option<String>,
-    /// Answer a call after this many seconds, with a handle if it still runs; default: 50
+    /// Reply to a call after this many seconds, with a handle if it is still running; default: 50
     #[arg(long, value_name = "SECONDS")]
     pub(crate) max_block_secs: Option<f64>,
-    /// End the session of an HTTP client that has been silent for so long
+    /// End the session of an HTTP client after this time without a request
     #[arg(
         long,
         value_name = "SECONDS",
@@ -26,19 +26,19 @@ pub(crate) struct McpArgs {
         requires = "http"
     )]
     pub(crate) idle_secs: f64,
-    /// Name the session: the next one of that name is its successor, and there is one at a time
+    /// Name the session; the next session with this name takes over its kept handles, and only one can run at a time
     #[arg(long, value_name = "NAME", conflicts_with = "http")]
     pub(crate) session: Option<String>,
-    /// Leave the kept handles of earlier sessions alone
+    /// Do not take over the kept handles of earlier sessions
     #[arg(long)]
     pub(crate) fresh: bool,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum McpCommand {
-    /// Add Windlass to an agent's config, or list the agents that are here
+    /// Add Windlass to an agent's config, or list the installed agents
     Install(InstallArgs),
-    /// Take Windlass out of an agent's config
+    /// Remove Windlass from an agent's config
     Uninstall(UninstallArgs),
 }
 
@@ -47,13 +47,13 @@ pub(crate) struct InstallArgs {
     /// The agent
     #[arg(value_enum)]
     pub(crate) client: Option<Client>,
-    /// Whose config is changed
+    /// The config to change: yours or the project's
     #[arg(long, value_enum, default_value_t = Scope::User)]
     pub(crate) scope: Scope,
-    /// Print the entry for the config, and change nothing
+    /// Print the config entry without changing anything
     #[arg(long)]
     pub(crate) print: bool,
-    /// Write without asking; AGENTS.md is left alone unless `--agents-md` is given
+    /// Write without asking; AGENTS.md is changed only with `--agents-md`
     #[arg(long, short)]
     pub(crate) yes: bool,
     /// Add the paragraph about Windlass to the project's AGENTS.md
@@ -66,7 +66,7 @@ pub(crate) struct UninstallArgs {
     /// The agent
     #[arg(value_enum)]
     pub(crate) client: Client,
-    /// Whose config is changed
+    /// The config to change: yours or the project's
     #[arg(long, value_enum, default_value_t = Scope::User)]
     pub(crate) scope: Scope,
     /// Write without asking
@@ -82,19 +82,19 @@ pub(crate) struct ServeArgs {
     /// Listen on the control socket only
     #[arg(long, conflicts_with = "listen")]
     pub(crate) socket: bool,
-    /// Take requests that are addressed to this name too
+    /// Also accept requests for this host name
     #[arg(long, value_name = "NAME")]
     pub(crate) allow_host: Vec<String>,
-    /// Encrypt with this certificate chain
+    /// Serve over TLS with this certificate chain
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,
     /// The certificate's private key
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// Listen without encryption where others can reach it
+    /// Allow a listening address that other machines can reach without TLS
     #[arg(long)]
     pub(crate) insecure: bool,
-    /// Take the place of the server that runs: its port, its kept handles and their sessions
+    /// Replace the running server: take over its port, its kept handles and their sessions
     #[arg(long)]
     pub(crate) replace: bool,
 }

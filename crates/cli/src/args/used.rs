@@ -9,13 +9,13 @@ use crate::complete;
 
 #[derive(ClapArgs)]
 pub(crate) struct DriveArgs {
-    /// Be asked for permissions, questions and the end of turns
+    /// Receive requests for permissions, questions and turn ends as lines on stdout
     #[arg(long)]
     pub(crate) ask: bool,
-    /// Name the session: it takes over the kept handles of the last one of that name
+    /// Name the session; it takes over the kept handles of the last session with this name
     #[arg(long, value_name = "NAME")]
     pub(crate) session: Option<String>,
-    /// Leave Ctrl-C to the driver: the end of input ends everything
+    /// Ignore Ctrl-C and leave it to the driver; the end of stdin ends everything
     #[arg(long)]
     pub(crate) ignore_interrupts: bool,
 }
@@ -31,10 +31,10 @@ pub(crate) struct ChatArgs {
         add = ArgValueCompleter::new(complete::models)
     )]
     pub(crate) model: Option<String>,
-    /// Go on with the newest conversation of this project
+    /// Continue the newest conversation of this project
     #[arg(long = "continue", short = 'c', conflicts_with = "session")]
     pub(crate) go_on: bool,
-    /// Go on with the conversation of this session
+    /// Continue the conversation of this session
     #[arg(long, value_name = "ID", add = ArgValueCompleter::new(complete::sessions))]
     pub(crate) session: Option<String>,
     /// The first message
@@ -43,7 +43,7 @@ pub(crate) struct ChatArgs {
 
 #[derive(ClapArgs)]
 pub(crate) struct QueryArgs {
-    /// What to ask; without it, stdin or an editor
+    /// The message; without it, read from stdin or written in an editor
     pub(crate) message: Vec<String>,
     /// The model, as provider/name
     #[arg(
@@ -54,13 +54,13 @@ pub(crate) struct QueryArgs {
         add = ArgValueCompleter::new(complete::models)
     )]
     pub(crate) model: Option<String>,
-    /// Go on with the newest conversation of this project
+    /// Continue the newest conversation of this project
     #[arg(long = "continue", short = 'c', conflicts_with = "session")]
     pub(crate) go_on: bool,
-    /// Go on with the conversation of this session
+    /// Continue the conversation of this session
     #[arg(long, value_name = "ID", add = ArgValueCompleter::new(complete::sessions))]
     pub(crate) session: Option<String>,
-    /// Ask the user nothing: calls that need permission are rejected, questions take their default
+    /// Never prompt: reject calls that need permission, answer questions with their default
     #[arg(long)]
     pub(crate) non_interactive: bool,
 }
@@ -70,7 +70,7 @@ pub(crate) struct ModelsArgs {
     /// List the models of this provider only
     #[arg(add = ArgValueCompleter::new(complete::providers))]
     pub(crate) provider: Option<String>,
-    /// Ask no provider; say only which could be asked
+    /// Query no provider; show only which ones are configured
     #[arg(long)]
     pub(crate) offline: bool,
 }
@@ -88,7 +88,7 @@ pub(crate) struct CallArgs {
 pub(crate) struct ToolsArgs {
     #[command(subcommand)]
     pub(crate) command: Option<ToolsCommand>,
-    /// Show this tool; after `--` if it is called like a subcommand
+    /// The tool to show; put it after `--` if a subcommand has the same name
     #[arg(add = ArgValueCompleter::new(complete::tools))]
     pub(crate) name: Option<String>,
     /// Print schemas in a dialect: json-schema, anthropic, openai, openai-strict, gemini, mcp, ollama, …
@@ -98,9 +98,9 @@ pub(crate) struct ToolsArgs {
 
 #[derive(Subcommand)]
 pub(crate) enum ToolsCommand {
-    /// Ask every program anew, and tell the faults of every tool
+    /// Run every program for its description again, and list the faults of every tool
     Check,
-    /// Write a tool that works, and its config
+    /// Create a working tool and its config
     New(NewTool),
 }
 
@@ -108,7 +108,7 @@ pub(crate) enum ToolsCommand {
 pub(crate) struct NewTool {
     /// The tool's name
     pub(crate) name: String,
-    /// The language that it is written in
+    /// The language of the tool
     #[arg(long, value_enum, default_value_t = Language::Sh)]
     pub(crate) lang: Language,
     /// The folder of the package `windlass-sdk`, for a tool in Rust

@@ -34,7 +34,7 @@ pub(crate) async fn in_front(
 ) -> anyhow::Result<String> {
     let id = handle.id();
     let Some(before) = handle.screen(None) else {
-        bail!("`{id}` has no terminal; spawned with `terminal: true` it would have one");
+        bail!("`{id}` has no terminal; a handle spawned with `terminal: true` has one");
     };
     if handle.is_stopped() {
         bail!("`{id}` has stopped");
@@ -82,7 +82,7 @@ async fn stay(
                     let _ = handle.type_in(Keyboard::Bytes(typed.to_vec()), Some(lock)).await;
                 }
                 if typed.len() < bytes.len() {
-                    return Ok(format!("Detached from `{id}`, which goes on."));
+                    return Ok(format!("Detached from `{id}`, which keeps running."));
                 }
             }
             () = handle.stopped() => return Ok(format!("`{id}` has stopped.")),

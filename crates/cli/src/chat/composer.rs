@@ -151,7 +151,7 @@ impl Composer {
         if let Some(file) = &self.file
             && let Err(error) = self.history.append(file)
         {
-            tracing::debug!(%error, file = %file.display(), "the history is not written");
+            tracing::debug!(%error, file = %file.display(), "the history cannot be written");
         }
     }
 

@@ -36,34 +36,37 @@ pub(super) enum SlashError {
     Near(String, String),
     #[error("there is no command `{0}`; /help lists them")]
     Unknown(String),
-    #[error("name the handle, such as `{0} web`; /ps lists them")]
+    #[error("give a handle, such as `{0} web`; /ps lists them")]
     NoHandle(String),
 }
 
 /// The commands, with one line of help each.
 const HELP: [(&str, &str); 8] = [
-    ("/ps", "the handles of this chat"),
+    ("/ps", "list the handles of this chat"),
     (
         "/attach ID",
-        "a handle's terminal in this one; Ctrl-] leaves it",
+        "show a handle's terminal in this terminal; Ctrl-] detaches",
     ),
     ("/kill ID", "end a handle and everything it started"),
     (
         "/model [PROVIDER/NAME]",
-        "the model, or another one from now on",
+        "show the model, or choose another",
     ),
-    ("/tools", "the tools that the model has"),
-    ("/resume [ID]", "earlier conversations, or go on with one"),
+    ("/tools", "list the tools of the model"),
+    (
+        "/resume [ID]",
+        "list earlier conversations, or continue one",
+    ),
     ("/help", "this list"),
     ("/quit", "leave; so does Ctrl-D"),
 ];
 
 const KEYS: [&str; 5] = [
-    "Enter sends; Alt-Enter, Ctrl-J or a backslash at the end begins a new line.",
-    "A message during a turn is told to the model when its calls are answered.",
-    "Up and Down go through earlier messages, Ctrl-R to those that hold the text, Ctrl-G opens your editor.",
+    "Enter sends; Alt-Enter, Ctrl-J or a backslash at the end starts a new line.",
+    "A message during a turn is sent to the model together with the results of its calls.",
+    "Up and Down browse earlier messages, Ctrl-R searches them for the text, Ctrl-G opens your editor.",
     "Ctrl-O shows the output of all calls. Ctrl-C interrupts a turn, or clears the message.",
-    "Handles go on between messages and end with the chat.",
+    "Handles keep running between messages and end with the chat.",
 ];
 
 impl Slash {
@@ -135,14 +138,19 @@ fn help() -> Vec<String> {
 fn unknown(session: &Session, id: &str) -> String {
     let handles = session.handles();
     if handles.is_empty() {
-        return format!("there is no handle `{id}`, nor any other; the model spawns them");
+        return format!(
+            "there is no handle `{id}`, and no other handle; ask the model to start something"
+        );
     }
     let names = handles.iter().map(|handle| handle.id.as_str());
     if let Some(near) = nearest(id, names.clone()) {
         return format!("there is no handle `{id}`; did you mean `{near}`?");
     }
     let names: Vec<&str> = names.collect();
-    format!("there is no handle `{id}`; there are {}", names.join(", "))
+    format!(
+        "there is no handle `{id}`; the handles are {}",
+        names.join(", ")
+    )
 }
 
 fn handles(session: &Session, printer: Printer) -> Vec<String> {
@@ -153,7 +161,10 @@ fn handles(session: &Session, printer: Printer) -> Vec<String> {
         column("COMMAND").cut_to(12).spare(1),
         column("LAST LINE").cut_to(16),
     ];
-    let mut listing = Listing::new(columns, "No handle; ask the model to start something.");
+    let mut listing = Listing::new(
+        columns,
+        "There are no handles; ask the model to start something.",
+    );
     for handle in session.handle_infos() {
         let time = std::time::Duration::try_from_secs_f64(handle.elapsed_secs);
         let last = match (&handle.question, &handle.last_line) {
@@ -210,7 +221,7 @@ pub(super) async fn conversations(
         ]);
     }
     if !listing.is_empty() {
-        listing.note("/resume ID goes on with one.");
+        listing.note("/resume ID continues one.");
     }
     Ok(printer.lines(&listing))
 }

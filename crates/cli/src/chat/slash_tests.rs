@@ -23,6 +23,6 @@ fn commands_are_read_with_their_arguments() {
     );
     assert_eq!(
         error("/kill"),
-        "name the handle, such as `/kill web`; /ps lists them"
+        "give a handle, such as `/kill web`; /ps lists them"
     );
 }

@@ -37,22 +37,22 @@ fn kernel() -> Vec<Checked> {
         Ok(_) => Checked::new(
             "kernel: pidfd",
             Good,
-            "the end of a program is known at once",
+            "the exit of a program is detected immediately",
         ),
         Err(error) => Checked::new("kernel: pidfd", Bad, format!("refused: {error}"))
-            .remedy("use a kernel from 5.3 on, or a container that allows pidfd_open"),
+            .remedy("use Linux 5.3 or newer, or a container that allows pidfd_open"),
     });
     checks.push(if fs::read("/proc/self/syscall").is_ok() {
         Checked::new(
             "kernel: /proc",
             Good,
-            "programs that wait for input are recognised",
+            "programs that wait for input are detected",
         )
     } else {
         Checked::new(
             "kernel: /proc",
             Fair,
-            "/proc/PID/syscall cannot be read; waiting programs are recognised less exactly",
+            "/proc/PID/syscall cannot be read; waiting programs are detected less precisely",
         )
     });
     checks
@@ -64,7 +64,7 @@ async fn sandbox() -> Vec<Checked> {
         Ok(launcher) => launcher,
         Err(error) => {
             let found = format!("programs cannot be started: {error}");
-            return vec![Checked::new("sandbox", Bad, found).remedy("look at `ulimit -a`")];
+            return vec![Checked::new("sandbox", Bad, found).remedy("check `ulimit -a`")];
         }
     };
     let lines = windlass_process::sandbox_support(&launcher).await.lines();
@@ -73,7 +73,7 @@ async fn sandbox() -> Vec<Checked> {
             return Checked::new("sandbox", Good, found);
         }
         Checked::new("sandbox", Fair, found)
-            .remedy("docs/guide/sandbox.md says what a tool loses, and what the system needs")
+            .remedy("docs/guide/sandbox.md lists the consequences and the requirements")
     });
     checks.collect()
 }
@@ -94,7 +94,7 @@ fn folders() -> Vec<Checked> {
         match made {
             Ok(_) => Checked::new(subject, Good, shown.to_string()),
             Err(error) => Checked::new(subject, Bad, format!("{shown} cannot be written: {error}"))
-                .remedy("make it yours, or set XDG_STATE_HOME and XDG_CACHE_HOME"),
+                .remedy("make it writable, or set XDG_STATE_HOME and XDG_CACHE_HOME"),
         }
     });
     checked.collect()
@@ -112,14 +112,14 @@ fn programs() -> Vec<Checked> {
     let first = |command: &str| shlex::split(command).and_then(|words| words.into_iter().next());
     let mut checks = Vec::new();
     for (subject, command, remedy) in [
-        ("shell", shell, "set SHELL to a shell that is there"),
+        ("shell", shell, "set SHELL to an installed shell"),
         ("editor", editor, "set EDITOR"),
     ] {
         let program = first(&command).unwrap_or_default();
         checks.push(if is_program(&program) {
             Checked::new(subject, Good, command)
         } else {
-            Checked::new(subject, Fair, format!("`{command}` is not there")).remedy(remedy)
+            Checked::new(subject, Fair, format!("`{command}` does not exist")).remedy(remedy)
         });
     }
     let on_path = std::env::var_os("PATH").and_then(|path| {
@@ -132,8 +132,8 @@ fn programs() -> Vec<Checked> {
             Good,
             folder.join("windlass").display().to_string(),
         ),
-        None => Checked::new("on PATH", Fair, "no `windlass` is on PATH")
-            .remedy("put its folder on PATH; agents are then given its name"),
+        None => Checked::new("on PATH", Fair, "`windlass` is not on PATH")
+            .remedy("add its folder to PATH, so that agents can start it by name"),
     });
     checks
 }
@@ -148,7 +148,7 @@ fn is_program(program: &str) -> bool {
 
 fn terminal() -> Checked {
     if !std::io::stdout().is_terminal() {
-        return Checked::new("terminal", Told, "the output is no terminal");
+        return Checked::new("terminal", Told, "the output is not a terminal");
     }
     let term = std::env::var("TERM").unwrap_or_default();
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"];
@@ -161,7 +161,7 @@ fn terminal() -> Checked {
     if is_unicode {
         Checked::new("terminal", Good, format!("{term}, {locale}"))
     } else {
-        let found = format!("{term}; the locale `{locale}` does not say UTF-8");
+        let found = format!("{term}; the locale `{locale}` is not UTF-8");
         Checked::new("terminal", Fair, found).remedy("set LANG, such as C.UTF-8")
     }
 }

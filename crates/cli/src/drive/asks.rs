@@ -141,7 +141,7 @@ impl Inquiries {
         Ok(())
     }
 
-    fn tell(&self, event: DriveEvent) {
+    fn send(&self, event: DriveEvent) {
         self.output.write(&DriveOutput::Event(Box::new(event)));
     }
 }
@@ -152,7 +152,7 @@ struct ToldWhenWithdrawn<'a>(&'a Inquiries, &'a str);
 impl Drop for ToldWhenWithdrawn<'_> {
     fn drop(&mut self) {
         if self.0.holds(self.1) {
-            self.0.tell(DriveEvent::Withdrawn {
+            self.0.send(DriveEvent::Withdrawn {
                 ask: self.1.to_owned(),
             });
         }
@@ -175,7 +175,7 @@ impl Inquirer for Inquiries {
         let entry = (ask.question.clone(), sender);
         self.questions.lock().insert(ask.ask.clone(), entry);
         let _forget = Forget(&self.questions, &ask.ask);
-        self.tell(DriveEvent::Question(ask.clone()));
+        self.send(DriveEvent::Question(ask.clone()));
         let _withdrawn = ToldWhenWithdrawn(self, &ask.ask);
         receiver.await.ok()
     }
@@ -194,7 +194,7 @@ impl Inquirer for Inquiries {
         };
         self.turn_ends.lock().insert(ask.clone(), inquiry);
         let _forget = Forget(&self.turn_ends, &ask);
-        self.tell(DriveEvent::Inquire {
+        self.send(DriveEvent::Inquire {
             ask: ask.clone(),
             handles: handles.to_vec(),
         });

@@ -9,7 +9,7 @@ use windlass_schema::UnknownDialect;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DriveFault {
     /// The line is too long.
-    #[error("the line is longer than {} MiB; send less at once", .most >> 20)]
+    #[error("the line is longer than {} MiB; send shorter lines", .most >> 20)]
     TooLong {
         /// The maximum length of a line, in bytes.
         most: usize,
@@ -21,13 +21,13 @@ pub(crate) enum DriveFault {
     #[error(transparent)]
     Line(#[from] LineError),
     /// A reply arrived, but the driver does not act as the user.
-    #[error("nothing is asked without --ask")]
+    #[error("no requests are sent without --ask")]
     NotAsking,
     /// A batch of this name is in progress.
-    #[error("batch `{0}` is not answered yet; give this one another name")]
+    #[error("batch `{0}` is still running; give this one another name")]
     BatchTaken(String),
     /// No batch of this name is in progress.
-    #[error("no batch `{0}` is being answered")]
+    #[error("no batch `{0}` is running")]
     NoBatch(String),
     /// The reply to a request is not expected, or is invalid.
     #[error(transparent)]
@@ -54,7 +54,7 @@ pub(crate) enum DriveFault {
     #[error("the parameters of tool `{0}` must be a JSON Schema with `\"type\": \"object\"`")]
     NotObject(String),
     /// No run of that name is in progress.
-    #[error("no run `{0}` is under way; it has ended, or was aborted")]
+    #[error("no run `{0}` is active; it has ended, or was aborted")]
     NoRun(String),
     /// No inquiry with this id is open.
     #[error("no inquiry `{0}` is open")]

@@ -32,13 +32,13 @@ fn a_line_may_be_as_long_as_the_limit_and_no_longer() {
     let read = lines(&input);
     assert_eq!(read.len(), 3);
     assert_eq!(read[0].len(), LONGEST);
-    let bad = "bad: the line is longer than 8 MiB; send less at once";
+    let bad = "bad: the line is longer than 8 MiB; send shorter lines";
     assert_eq!(read[1..], [bad, "next"]);
 }
 
 #[test]
-fn a_long_line_without_an_end_is_told_too() {
+fn a_long_line_without_an_end_is_reported_too() {
     let input = vec![b'x'; LONGEST + 10];
-    let bad = "bad: the line is longer than 8 MiB; send less at once";
+    let bad = "bad: the line is longer than 8 MiB; send shorter lines";
     assert_eq!(lines(&input), [bad]);
 }

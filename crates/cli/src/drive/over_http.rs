@@ -97,8 +97,7 @@ async fn upgrade(
     };
     let protocol = request.headers().get(header::UPGRADE);
     if protocol.is_none_or(|protocol| protocol != PROTOCOL) {
-        let error =
-            "this address takes HTTP/1.1 with `Connection: upgrade` and `Upgrade: windlass-drive`";
+        let error = "this address requires HTTP/1.1 with `Connection: upgrade` and `Upgrade: windlass-drive`";
         return refused(StatusCode::UPGRADE_REQUIRED, error);
     }
     if drivers.connected.len() >= MOST {

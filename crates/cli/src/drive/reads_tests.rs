@@ -16,7 +16,7 @@ fn a_character_that_is_not_complete_waits_for_its_rest() {
 }
 
 #[test]
-fn lines_are_told_as_a_terminal_shows_them() {
+fn lines_are_reported_as_a_terminal_shows_them() {
     let shown = plain(b"\x1b[31mred\x1b[0m\r\n10%\r50%\rdone\n\nrest");
     assert_eq!(shown, "red\ndone\n\nrest");
     assert_eq!(whole_lines(b"a\nb"), 2);

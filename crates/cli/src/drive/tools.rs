@@ -1,6 +1,6 @@
 //! Tools that the driver runs in its own program.
 //!
-//! [`DriverTools::add`] offers one in the session. A call of it is told to the driver, which reports on the run by its
+//! [`DriverTools::add`] offers one in the session. A call of it is sent to the driver, which reports on the run by its
 //! name ([`DriverTools::take`]); a [`DriverRun`] is the job of the runtime.
 
 use std::collections::{HashMap, HashSet};
@@ -40,7 +40,7 @@ struct DriverToolTable {
 }
 
 impl DriverToolTable {
-    fn tell(&self, event: DriveEvent) {
+    fn send(&self, event: DriveEvent) {
         self.output.write(&DriveOutput::Event(Box::new(event)));
     }
 }
@@ -171,7 +171,7 @@ impl Executor for DriverExecutor {
             progress: watch::Sender::new(RunProgress::Works),
         });
         self.0.runs.lock().insert(name.clone(), Arc::clone(&state));
-        self.0.tell(DriveEvent::ToolCall(DriverCall {
+        self.0.send(DriveEvent::ToolCall(DriverCall {
             run: name.clone(),
             tool: start.tool.name.clone(),
             handle: start.handle,
@@ -236,7 +236,7 @@ struct DriverRun {
 impl DriverRun {
     fn tell_abort(&self) {
         let run = self.name.clone();
-        self.shared.tell(DriveEvent::ToolAbort { run });
+        self.shared.send(DriveEvent::ToolAbort { run });
     }
 
     /// Accepts no more reports. Returns whether some were still expected.
@@ -297,7 +297,7 @@ impl Job for DriverRun {
     ) -> Result<(), InputError> {
         self.orders.once_now(order, || {
             self.state.progress.send_replace(RunProgress::Works);
-            self.shared.tell(DriveEvent::ToolAnswer {
+            self.shared.send(DriveEvent::ToolAnswer {
                 run: self.name.clone(),
                 question: question.id.clone(),
                 value: answer,
@@ -323,7 +323,7 @@ impl Job for DriverRun {
             self.tell_abort();
             let by_itself = self.state.reaches(ended);
             if tokio::time::timeout(grace, by_itself).await.is_err() && self.give_up() {
-                let late = "the driver has not ended its run in time";
+                let late = "the driver did not end its run in time";
                 self.state.end(Ending::failed(late));
             }
             self.state.reaches(ended).await;

@@ -14,7 +14,7 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
             ),
             (
                 "windlass chat --continue",
-                "Take up the newest conversation of this project.",
+                "Continue the newest conversation of this project.",
             ),
         ],
     ),
@@ -23,19 +23,22 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass query \"run the tests and tell me why they fail\"",
-                "One turn with all the tools.",
+                "One turn, with all tools.",
             ),
             (
                 "git diff | windlass query \"write a commit message\"",
-                "The piped text follows the message.",
+                "The text from the pipe is added after the message.",
             ),
         ],
     ),
     (
         "models",
         &[
-            ("windlass models", "Ask every provider that can be asked."),
-            ("windlass models ollama", "The models of one provider."),
+            (
+                "windlass models",
+                "List the models of every configured provider.",
+            ),
+            ("windlass models ollama", "List the models of one provider."),
         ],
     ),
     (
@@ -43,11 +46,11 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass run -- cargo test",
-                "Run it here; `windlass ps` and `windlass logs cargo` see it.",
+                "Run the tests here; `windlass ps` lists them, `windlass logs cargo` shows their output.",
             ),
             (
                 "windlass run -d --id web -- npm run dev",
-                "Leave it to the running `windlass serve`.",
+                "Start it in the running `windlass serve`, and return.",
             ),
         ],
     ),
@@ -56,9 +59,12 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass ps",
-                "Everything that runs, and who waits for whom.",
+                "List everything that runs, and who must answer those that wait.",
             ),
-            ("windlass ps --watch", "Draw it anew whenever it changes."),
+            (
+                "windlass ps --watch",
+                "Redraw the list whenever it changes.",
+            ),
         ],
     ),
     (
@@ -66,11 +72,11 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass logs -n 20 -f web",
-                "The last 20 lines, and those that follow.",
+                "Print the last 20 lines, then new lines as they appear.",
             ),
             (
                 "windlass logs --since 5m --grep 'error|warn' build",
-                "Lines of the last five minutes that match.",
+                "Print matching lines of the last five minutes.",
             ),
         ],
     ),
@@ -79,9 +85,9 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass attach web",
-                "Take its terminal over; Ctrl-] hands it back and leaves.",
+                "Take over its terminal; Ctrl-] hands it back and detaches.",
             ),
-            ("windlass attach --watch web", "Only look on."),
+            ("windlass attach --watch web", "Watch its terminal only."),
         ],
     ),
     (
@@ -106,9 +112,9 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass questions",
-                "The questions that tools ask you, in any session.",
+                "List the questions of tools to you, in every session.",
             ),
-            ("windlass questions --json", "The same for a program."),
+            ("windlass questions --json", "Print the list as JSON."),
         ],
     ),
     (
@@ -116,11 +122,11 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass answer 4XK2M8QP yes",
-                "The id as `windlass questions` prints it.",
+                "Answer with `yes`; `windlass questions` prints the id.",
             ),
             (
                 "windlass answer 4XK2M8QP",
-                "Be asked; a secret is not shown.",
+                "Type the answer at a prompt; a secret is not shown.",
             ),
         ],
     ),
@@ -129,11 +135,11 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass permissions",
-                "The rules that an \"always\" has made.",
+                "List the rules that the reply \"always\" created.",
             ),
             (
                 "windlass permissions explain shell '{\"command\":\"git push\"}'",
-                "Whether it would run, and why.",
+                "Show whether the call would run, and why.",
             ),
         ],
     ),
@@ -142,11 +148,11 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass permissions explain shell '{\"command\":\"ls\"}'",
-                "Whether it would run, and why.",
+                "Show whether the call would run, and why.",
             ),
             (
                 "echo '{\"command\":\"ls\"}' | windlass permissions explain shell -",
-                "The arguments from stdin.",
+                "Read the arguments from stdin.",
             ),
         ],
     ),
@@ -155,11 +161,11 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass permissions pending",
-                "The requests that wait for you.",
+                "List the requests that wait for your reply.",
             ),
             (
                 "windlass permissions pending --json",
-                "The same for a program.",
+                "Print the list as JSON.",
             ),
         ],
     ),
@@ -168,11 +174,11 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass permissions reply 4XK2M8QP once",
-                "Let it run this time.",
+                "Allow the call this time.",
             ),
             (
                 "windlass permissions reply 4XK2M8QP reject --message \"use make\"",
-                "Say no, and why.",
+                "Reject the call, with a reason.",
             ),
         ],
     ),
@@ -181,31 +187,31 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass permissions forget 3",
-                "Forget the third rule of `windlass permissions`.",
+                "Forget rule 3 of the list that `windlass permissions` prints.",
             ),
             (
                 "windlass permissions forget 3 --json",
-                "The same for a program.",
+                "Forget it, and print the result as JSON.",
             ),
         ],
     ),
     (
         "sessions",
         &[
-            ("windlass sessions", "The newest sessions of the record."),
+            ("windlass sessions", "List the newest recorded sessions."),
             (
                 "windlass sessions show last",
-                "The messages and calls of the newest.",
+                "Show the messages and calls of the newest session.",
             ),
         ],
     ),
     (
         "sessions show",
         &[
-            ("windlass sessions show last", "The newest session."),
+            ("windlass sessions show last", "Show the newest session."),
             (
                 "windlass sessions show 4XK2M8QP --full",
-                "One of the list, with the whole output.",
+                "Show a session with the whole output of its calls.",
             ),
         ],
     ),
@@ -218,27 +224,27 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
             ),
             (
                 "windlass sessions prune --older-than 1w --outputs",
-                "Keep the sessions, drop the output.",
+                "Remove only the output, and keep the sessions.",
             ),
         ],
     ),
     (
         "gain",
         &[
+            ("windlass gain", "Show the savings in the newest sessions."),
             (
-                "windlass gain",
-                "What digests have saved in the newest sessions.",
+                "windlass gain last",
+                "Show the savings in the newest session.",
             ),
-            ("windlass gain last", "In the newest one."),
         ],
     ),
     (
         "hosts",
         &[
-            ("windlass hosts", "The machines of the configuration."),
+            ("windlass hosts", "List the configured machines."),
             (
                 "windlass hosts check build",
-                "Connect to one and say what works there.",
+                "Connect to a host and report what works there.",
             ),
         ],
     ),
@@ -247,9 +253,12 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass hosts check build",
-                "Is it reached, and what is there?",
+                "Connect to the host `build` and report what works there.",
             ),
-            ("windlass hosts check box", "A host that a project defines."),
+            (
+                "windlass hosts check box",
+                "Check a host that the project defines.",
+            ),
         ],
     ),
     (
@@ -257,11 +266,11 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass worker --nats nats://broker:4222 --pool ci",
-                "Run tools of the pool on this machine.",
+                "Run programs of the pool `ci` on this machine.",
             ),
             (
                 "windlass worker --nats tls://broker:4222 --credentials ~/ci.creds --ca ~/ca.pem --pool ci --labels linux,gpu --slots 8",
-                "With credentials, TLS, labels and at most 8 programs at once.",
+                "Use credentials, TLS and labels, and run at most 8 programs at once.",
             ),
         ],
     ),
@@ -270,11 +279,11 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass workers",
-                "The workers of the pools of the configuration.",
+                "List the workers of the configured pools.",
             ),
             (
                 "windlass workers drain build-3",
-                "One takes nothing new, and ends when its programs have.",
+                "Give the worker no new programs; it exits when its programs have ended.",
             ),
         ],
     ),
@@ -283,11 +292,11 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass workers drain build-3",
-                "It takes nothing new, and ends when its programs have.",
+                "Give the worker no new programs; it exits when its programs have ended.",
             ),
             (
                 "windlass workers drain build-3 --host fleet",
-                "Of the pool of that host.",
+                "Drain the worker in the pool of the host `fleet`.",
             ),
         ],
     ),
@@ -309,21 +318,24 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass mcp install",
-                "Which agents are here, and which have Windlass.",
+                "List the installed agents, and which of them have Windlass.",
             ),
             (
                 "windlass mcp install codex --scope project",
-                "For this project only.",
+                "Add Windlass to Codex, for this project only.",
             ),
         ],
     ),
     (
         "mcp uninstall",
         &[
-            ("windlass mcp uninstall claude", "Take it out again."),
+            (
+                "windlass mcp uninstall claude",
+                "Remove Windlass from Claude Code.",
+            ),
             (
                 "windlass mcp uninstall claude --scope project --yes",
-                "Out of the project's file, without asking.",
+                "Remove it from the project's file, without asking.",
             ),
         ],
     ),
@@ -332,11 +344,11 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass serve",
-                "The page and the HTTP interface on 127.0.0.1:8413.",
+                "Serve the page and the HTTP interface on 127.0.0.1:8413.",
             ),
             (
                 "windlass serve --listen 127.0.0.1:9000",
-                "At another address.",
+                "Serve at another address.",
             ),
         ],
     ),
@@ -345,11 +357,11 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "echo '[{\"tool\":\"shell\",\"arguments\":{\"command\":\"ls\"}}]' | windlass drive",
-                "One batch.",
+                "Run one batch.",
             ),
             (
                 "windlass drive --ask",
-                "Be asked for permissions on the same lines.",
+                "Receive requests for permissions as lines on stdout.",
             ),
         ],
     ),
@@ -362,25 +374,25 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
             ),
             (
                 "windlass call save - < arguments.json",
-                "The arguments from stdin.",
+                "Read the arguments from stdin.",
             ),
         ],
     ),
     (
         "tools",
         &[
-            ("windlass tools", "The tools of this project."),
+            ("windlass tools", "List the tools of this project."),
             (
                 "windlass tools shell --dialect anthropic",
-                "One tool as a model is told of it.",
+                "Print the definition of a tool in the format of a provider.",
             ),
         ],
     ),
     (
         "tools check",
         &[
-            ("windlass tools check", "Ask every program anew."),
-            ("windlass tools check --json", "The same for a program."),
+            ("windlass tools check", "Check every tool."),
+            ("windlass tools check --json", "Print the result as JSON."),
         ],
     ),
     (
@@ -388,32 +400,35 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass tools new save --lang python",
-                "Write a tool in Python, and its config.",
+                "Create a tool in Python, and its config.",
             ),
-            ("windlass tools new lint", "Write one in sh."),
+            ("windlass tools new lint", "Create a tool in sh."),
         ],
     ),
     (
         "init",
         &[
             ("windlass init", "Write .windlass/config.toml."),
-            ("windlass init -C ../other", "In another folder."),
+            ("windlass init -C ../other", "Write it in another folder."),
         ],
     ),
     (
         "config",
         &[
-            ("windlass config show", "Every value and its origin."),
-            ("windlass config edit", "Edit your own file, and check it."),
+            ("windlass config show", "List every value and its origin."),
+            (
+                "windlass config edit",
+                "Edit your own config file, and check it.",
+            ),
         ],
     ),
     (
         "config show",
         &[
-            ("windlass config show", "Every value and its origin."),
+            ("windlass config show", "List every value and its origin."),
             (
                 "windlass config show conversation.tools.shell",
-                "Those of one table.",
+                "List the values of one table.",
             ),
         ],
     ),
@@ -422,16 +437,19 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass config path",
-                "The files, and whether each is there.",
+                "List the config files, and whether each exists.",
             ),
-            ("windlass config path --json", "The same for a program."),
+            ("windlass config path --json", "Print the list as JSON."),
         ],
     ),
     (
         "config edit",
         &[
-            ("windlass config edit", "Your own file."),
-            ("windlass config edit --project", "The project's file."),
+            ("windlass config edit", "Edit your own config file."),
+            (
+                "windlass config edit --project",
+                "Edit the project's config file.",
+            ),
         ],
     ),
     (
@@ -439,9 +457,12 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass config check",
-                "The files of this project and your own.",
+                "Check your config file and those of this project.",
             ),
-            ("windlass config check --config other.toml", "And one more."),
+            (
+                "windlass config check --config other.toml",
+                "Check another file too.",
+            ),
         ],
     ),
     (
@@ -449,9 +470,9 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass doctor",
-                "What works here, what does not, and what to do.",
+                "Show what works, what does not, and how to fix it.",
             ),
-            ("windlass doctor --json", "The same for a program."),
+            ("windlass doctor --json", "Print the result as JSON."),
         ],
     ),
     (
@@ -459,19 +480,22 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass trust",
-                "Show the effect of the project's files, and ask.",
+                "Show the effect of the project's files, and ask whether to trust them.",
             ),
             (
                 "windlass trust --list",
-                "The projects that were decided about.",
+                "List the projects that you have trusted or declined to trust.",
             ),
         ],
     ),
     (
         "untrust",
         &[
-            ("windlass untrust", "Trust this project no longer."),
-            ("windlass untrust ../other", "Or another one."),
+            ("windlass untrust", "Revoke the trust in this project."),
+            (
+                "windlass untrust ../other",
+                "Revoke the trust in another project.",
+            ),
         ],
     ),
     (
@@ -479,11 +503,11 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
         &[
             (
                 "windlass completions bash > ~/.local/share/bash-completion/completions/windlass",
-                "For bash.",
+                "Install the completions for bash.",
             ),
             (
                 "windlass completions fish > ~/.config/fish/completions/windlass.fish",
-                "For fish.",
+                "Install the completions for fish.",
             ),
         ],
     ),

@@ -32,8 +32,8 @@ const NAME: &str = "windlass";
 pub(crate) async fn run(global: &Global, args: &InstallArgs) -> anyhow::Result<ExitCode> {
     if !global.config.is_empty() || !global.set.is_empty() {
         bail!(
-            "`--config` and `--set` are not passed on to the client; put what they say into a config \
-             file, or add them to the client's config by hand"
+            "`--config` and `--set` are not passed on to the client; put the values into a config \
+             file, or add the options to the client's config by hand"
         );
     }
     let around = Around::of_process(setup::load_options(global)?.cwd)?;
@@ -46,14 +46,14 @@ pub(crate) async fn run(global: &Global, args: &InstallArgs) -> anyhow::Result<E
     };
     let Some(setting) = client.setting(args.scope, &around) else {
         bail!(
-            "{} keeps no servers per project; leave `--scope` out",
+            "{} has no config per project; leave out `--scope`",
             client.title()
         );
     };
     let windlass = command_for(client)?;
     if args.print {
         stdout::write(edit::edited("", &setting, &windlass)?.as_bytes())?;
-        errln!("windlass: this goes into {}", setting.file.display());
+        errln!("windlass: add this to {}", setting.file.display());
         return Ok(ExitCode::SUCCESS);
     }
     let code = install(global, client, &setting, &windlass, args.yes).await?;
@@ -70,7 +70,7 @@ pub(crate) async fn uninstall(global: &Global, args: &UninstallArgs) -> anyhow::
     let client = args.client;
     let Some(setting) = client.setting(args.scope, &around) else {
         bail!(
-            "{} keeps no servers per project; leave `--scope` out",
+            "{} has no config per project; leave out `--scope`",
             client.title()
         );
     };
@@ -81,7 +81,7 @@ pub(crate) async fn uninstall(global: &Global, args: &UninstallArgs) -> anyhow::
     let title = client.title();
     let told = ToldInstall {
         unchanged: format!("{title} does not have Windlass"),
-        done: format!("{title} is without Windlass from its next start on"),
+        done: format!("Windlass was removed from {title}; restart it"),
     };
     let outcome = removal.carry_out(global, &told, args.yes).await?;
     outcome.report(global, client)
@@ -101,7 +101,7 @@ async fn install(
     };
     let told = ToldInstall {
         unchanged: format!("{title} has Windlass already"),
-        done: format!("{title} has Windlass from its next start on"),
+        done: format!("Windlass was added to {title}; restart it"),
     };
     let outcome = addition.carry_out(global, &told, yes).await?;
     if outcome.wrote
@@ -173,7 +173,7 @@ impl ConfigChange<'_> {
         let (before, after) = self.texts()?;
         if before.as_deref().unwrap_or_default() == after {
             say(format!(
-                "{}; {} is as it was",
+                "{}; {} is unchanged",
                 told.unchanged,
                 file.display()
             ))?;
@@ -183,7 +183,7 @@ impl ConfigChange<'_> {
             show(Printer::new(global), file, before.as_deref(), &after)?;
         }
         if !yes && !agreed(file).await? {
-            say(format!("{} is as it was", file.display()))?;
+            say(format!("{} is unchanged", file.display()))?;
             changed.declined = true;
             return Ok(changed);
         }
@@ -191,7 +191,7 @@ impl ConfigChange<'_> {
         // write it often.
         if self.texts()?.0 != before {
             bail!(
-                "`{}` has changed meanwhile and was left alone; try again",
+                "`{}` was changed by another program, so nothing was written; try again",
                 file.display()
             );
         }
@@ -199,7 +199,7 @@ impl ConfigChange<'_> {
         changed.wrote = true;
         say(format!("wrote {}", file.display()))?;
         if let Some(backup) = &changed.backup {
-            say(format!("its former text is in {}", backup.display()))?;
+            say(format!("the previous content is in {}", backup.display()))?;
         }
         say(told.done.clone())?;
         Ok(changed)
@@ -214,7 +214,10 @@ impl ConfigChange<'_> {
             Err(error) => return Err(error).context(format!("cannot read `{file}`")),
         };
         let after = (self.edit)(before.as_deref().unwrap_or_default()).with_context(|| {
-            format!("`{file}` was left alone; mend it, or change it by hand as `--print` says")
+            format!(
+                "`{file}` was not changed; fix it, or add the entry that `--print` shows by \
+                     hand"
+            )
         })?;
         Ok((before, after))
     }
@@ -241,7 +244,8 @@ fn show(printer: Printer, file: &Path, before: Option<&str>, after: &str) -> std
 async fn agreed(file: &Path) -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() {
         bail!(
-            "nobody can be asked whether to write `{}`, which was left alone; `--yes` writes it",
+            "`{}` was not changed: there is no terminal to ask on; `--yes` writes it without \
+             asking",
             file.display()
         );
     }
@@ -269,10 +273,10 @@ fn command_for(client: Client) -> anyhow::Result<String> {
 
 /// The path of this program.
 fn own_path() -> anyhow::Result<String> {
-    let path = std::env::current_exe().context("this program cannot tell where it is")?;
+    let path = std::env::current_exe().context("the path of this program is unknown")?;
     if !path.is_file() {
         bail!(
-            "`{}` is this program and is gone; run the one that took its place",
+            "`{}`, the file of this program, was removed or replaced; run the new one",
             path.display()
         );
     }
@@ -283,14 +287,14 @@ fn own_path() -> anyhow::Result<String> {
     ] {
         if path.components().any(|part| part.as_os_str() == folder) {
             bail!(
-                "`{}` is in a cache of {runner} and may be gone tomorrow; `{install}` keeps it, or have \
-                 the client start `{runner} windlass mcp`",
+                "`{}` is in a cache of {runner} and may be removed; install it with `{install}`, \
+                 or let the client start `{runner} windlass mcp`",
                 path.display()
             );
         }
     }
     let Ok(path) = path.into_os_string().into_string() else {
-        bail!("the path of this program is no Unicode text, which configs must be");
+        bail!("the path of this program is not valid UTF-8, so it cannot be written to a config");
     };
     Ok(path)
 }
@@ -326,7 +330,7 @@ fn list(global: &Global, around: &Around, scope: Scope) -> std::io::Result<()> {
         column("WINDLASS"),
         column("CONFIG").cut_to(20),
     ];
-    let empty = format!("No agent was found here; these can be named: {}", names());
+    let empty = format!("No agent is installed; these are supported: {}", names());
     let mut listing = Listing::new(columns, empty);
     for (client, installed, file) in &rows {
         let state = if *installed {

@@ -33,18 +33,18 @@ pub(crate) fn server(global: &Global, error: &anyhow::Error) -> McpServer {
     let (global, before) = (global.clone(), format!("{error:#}"));
     let report = move || match setup::load(&global) {
         Err(error) => ToolError::new(format!(
-            "{error:#}\nMend this, then reconnect the MCP server `windlass`."
+            "{error:#}\nFix this, then reconnect the MCP server `windlass`."
         )),
         Ok(Config {
             project: ProjectState::Untrusted(question),
             ..
         }) if question.broken.is_some() => ToolError::new(format!(
-            "{}\nMend this, then reconnect the MCP server `windlass`.",
+            "{}\nFix this, then reconnect the MCP server `windlass`.",
             question.broken.unwrap_or_default()
         )),
         Ok(_) => ToolError::new(format!(
-            "the configuration loads now; reconnect the MCP server `windlass` to get its tools. \
-             At the start it failed: {before}"
+            "the configuration is valid now; reconnect the MCP server `windlass` to get its \
+             tools. The error at start was: {before}"
         )),
     };
     let function = Function::new(move |_| {

@@ -26,7 +26,7 @@ pub(crate) async fn edit(
         .prefix("windlass-")
         .suffix(extension)
         .tempfile()
-        .context("there is no place for a text to edit")?;
+        .context("there is no folder for a temporary file")?;
     std::fs::write(file.path(), text).context("the text to edit cannot be written")?;
     let (sender, mut drawn) = mpsc::unbounded_channel();
     let command = editor()?
@@ -50,8 +50,7 @@ pub(crate) async fn edit(
     if exit != Exit::Code(0) {
         return Ok(None);
     }
-    let written =
-        std::fs::read_to_string(file.path()).context("what was written cannot be read")?;
+    let written = std::fs::read_to_string(file.path()).context("the edited text cannot be read")?;
     Ok(Some(written))
 }
 
@@ -109,7 +108,7 @@ fn editor() -> anyhow::Result<Command> {
     let mut words = shlex::split(&named).unwrap_or_default().into_iter();
     let program = words
         .next()
-        .with_context(|| format!("`{named}` is no command; set `EDITOR`"))?;
+        .with_context(|| format!("`{named}` is not a command; set `EDITOR`"))?;
     Ok(Command::new(program).args(words))
 }
 

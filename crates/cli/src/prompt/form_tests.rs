@@ -45,7 +45,7 @@ fn of_many_choices_those_around_the_chosen_one_are_seen() {
 }
 
 #[test]
-fn yes_and_no_are_keys_and_enter_takes_what_stands_there() {
+fn yes_and_no_are_keys_and_enter_takes_the_default() {
     let confirm = |preset| Confirm {
         text: "Go?".into(),
         preset,

@@ -94,7 +94,7 @@ impl KeyReader {
             tokio::select! {
                 bytes = self.input.read() => self.typing.take(&bytes?),
                 () = tokio::time::sleep(ESCAPE_TIME), if self.typing.at_escape => {
-                    self.typing.settle();
+                    self.typing.complete_pending();
                 }
                 Some(()) = self.continued.recv() => {
                     if in_foreground(&self.input) {
@@ -146,7 +146,7 @@ impl KeyParser {
     }
 
     /// Completes a pending key.
-    fn settle(&mut self) {
+    fn complete_pending(&mut self) {
         self.at_escape = false;
         self.parser.parse(&[], false);
         self.collect();

@@ -4,7 +4,7 @@ use super::*;
 fn keys(bytes: &str) -> Vec<KeyPress> {
     let mut typing = KeyParser::default();
     typing.take(bytes.as_bytes());
-    typing.settle();
+    typing.complete_pending();
     typing.keys.into()
 }
 

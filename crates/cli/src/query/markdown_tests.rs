@@ -36,7 +36,7 @@ fn lists_are_indented() {
 }
 
 #[test]
-fn code_stays_as_it_is() {
+fn code_stays_unchanged() {
     check(
         "Run:\n\n```sh\ncargo   test\n\n# done\n```\n> quoted\n",
         &[

@@ -29,7 +29,7 @@ pub(crate) async fn read(words: &[String], can_edit: bool) -> anyhow::Result<Str
             .unwrap_or_default();
     }
     if message.trim().is_empty() {
-        bail!("there is nothing to ask; give a message, such as windlass query \"what changed?\"");
+        bail!("there is no message; give one, such as windlass query \"what changed?\"");
     }
     Ok(message)
 }

@@ -65,7 +65,7 @@ pub(crate) async fn run(
                     write("\n")?;
                     at_line_start = true;
                 }
-                Show::Again(why) => errln!("windlass: {why}; asking again"),
+                Show::Again(why) => errln!("windlass: {why}; retrying"),
                 Show::Ended(handles) => {
                     let names: Vec<&str> = handles.iter().map(HandleId::as_str).collect();
                     errln!("windlass: ended: {}", names.join(", "));
@@ -90,7 +90,7 @@ async fn ask(open: &OpenRequest, shows: &mut Shows) {
             biased;
             () = open.closed() => {}
             _ = shows.urgent() => open.give_up(),
-            typed = prompt::ask(open.request()) => prompt::give(open, typed),
+            typed = prompt::ask(open.request()) => prompt::deliver(open, typed),
         }
     }
 }
@@ -109,7 +109,7 @@ fn event(show: &Show) -> Option<Value> {
         Show::InquiryFailed(handles) => json!({
             "event": "inquiry_failed",
             "handles": handles,
-            "why": "the model gave no decision on these handles, so they were ended",
+            "why": "the model did not decide about these handles, so they were ended",
         }),
         Show::Ended(handles) => json!({"event": "ended", "handles": handles}),
         Show::Kept(kept) => {

@@ -11,7 +11,7 @@ fn an_inquiry_that_failed_is_an_event() {
 }
 
 #[test]
-fn a_refusal_is_told_to_the_person_and_not_passed_on_to_them() {
+fn a_refusal_is_shown_to_the_person_without_the_advice_for_models() {
     assert_eq!(
         refusal("nothing has run; tell the user\n"),
         "nothing has run"

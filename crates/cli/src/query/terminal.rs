@@ -126,7 +126,7 @@ impl TurnView {
             Show::Again(why) => {
                 self.text.clear();
                 self.activity = Some("thinking");
-                let line = self.dim(&format!("{why}; asking again"));
+                let line = self.dim(&format!("{why}; retrying"));
                 self.paint(&[line]);
             }
             Show::Said => self.flush(),
@@ -136,13 +136,12 @@ impl TurnView {
                 self.paint(&[]);
             }
             Show::Answered(reply) => self.answered(&reply),
-            Show::Told(notices) => self.tell(&notices),
+            Show::Told(notices) => self.show_notices(&notices),
             Show::Ending => self.activity = Some("finishing"),
             Show::InquiryFailed(handles) => {
                 let names: Vec<String> = handles.iter().map(ToString::to_string).collect();
                 let names = names.join(", ");
-                let line =
-                    format!("the model was asked what becomes of {names} and did not decide");
+                let line = format!("the model did not decide whether to keep or end {names}");
                 let line = self.dim(&line);
                 self.paint(&[line]);
             }
@@ -226,7 +225,7 @@ impl TurnView {
             // During a turn it is sent with the next reply.
             SessionEvent::Noticed(notice) if self.is_idle => {
                 if !self.is_own(notice) {
-                    self.tell(std::slice::from_ref(notice));
+                    self.show_notices(std::slice::from_ref(notice));
                 }
                 self.noticed.push(notice.clone());
             }
@@ -408,10 +407,10 @@ impl TurnView {
         self.spaced = true;
         self.activity = Some("thinking");
         self.began = Instant::now();
-        self.tell(&reply.notices);
+        self.show_notices(&reply.notices);
     }
 
-    fn tell(&mut self, notices: &[Notice]) {
+    fn show_notices(&mut self, notices: &[Notice]) {
         let mut lines = Vec::new();
         for notice in notices {
             // It was shown on arrival.

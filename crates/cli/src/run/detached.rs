@@ -21,7 +21,7 @@ pub(super) async fn run(global: &Global, args: &RunArgs) -> anyhow::Result<ExitC
     person::only("run -d")?;
     let runtimes = reach::runtimes().await?;
     let Some(peer) = runtimes.iter().find(|peer| peer.front_end == "serve") else {
-        bail!("no server runs that could take it; start `windlass serve`, or leave `-d` out");
+        bail!("no server is running; start `windlass serve`, or leave out `-d`");
     };
     person::sees(peer, "run -d").await?;
     let id = match &args.id {
@@ -34,7 +34,7 @@ pub(super) async fn run(global: &Global, args: &RunArgs) -> anyhow::Result<ExitC
     };
     let begun = peer.post("/api/v1/sessions", &new).await?;
     let begun: SessionBegun =
-        serde_json::from_slice(&begun).context("the server's answer is not understood")?;
+        serde_json::from_slice(&begun).context("the server's reply cannot be read")?;
     let session = begun.id;
     let spawned = spawn(peer, session.as_str(), &id, args).await;
     if let Err(error) = spawned {
@@ -70,7 +70,7 @@ async fn spawn(peer: &Peer, session: &str, id: &str, args: &RunArgs) -> anyhow::
     let path = format!("/api/v1/sessions/{session}/calls");
     let reply = peer.post(&path, &call).await?;
     let reply: Value =
-        serde_json::from_slice(&reply).context("the server's answer is not understood")?;
+        serde_json::from_slice(&reply).context("the server's reply cannot be read")?;
     let reply = &reply["replies"][0];
     if reply["is_error"] == json!(true) {
         bail!("{}", reply["content"].as_str().unwrap_or("it was refused"));

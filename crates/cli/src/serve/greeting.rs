@@ -51,7 +51,8 @@ pub(super) fn say(
     )?;
     writeln!(
         stdout,
-        "\n`windlass ps` shows what runs. Ctrl-C ends it all, and what its sessions started."
+        "\n`windlass ps` lists what is running. Ctrl-C ends the server and everything its \
+         sessions started."
     )?;
     Ok(stdout.flush()?)
 }

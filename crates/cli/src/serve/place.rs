@@ -76,7 +76,7 @@ impl ServerPlace {
         Ok(access.guard(api.router().merge(page()).merge(beside)))
     }
 
-    /// Serves until it is told to leave or to close.
+    /// Serves until it is ordered to leave or to close.
     pub(super) fn serve(
         &self,
         router: Router,
@@ -101,8 +101,8 @@ impl ServerPlace {
 fn check(args: &ServeArgs, address: SocketAddr) -> anyhow::Result<()> {
     if !address.ip().is_loopback() && args.tls_cert.is_none() && !args.insecure {
         bail!(
-            "`{address}` can be reached by others, who could read the token; \
-             give --tls-cert and --tls-key, or --insecure if you know that it is safe"
+            "`{address}` can be reached from other machines, and without TLS they could read the \
+             token; give --tls-cert and --tls-key, or --insecure if the network is safe"
         );
     }
     Ok(())

@@ -42,10 +42,10 @@ pub(super) async fn find(
             // Another server has replaced it meanwhile.
             Err(HandoverError::Broken(_)) if tries < TRIES => {}
             Ok(None) => {
-                errln!("windlass: no server runs, so there is none to replace");
+                errln!("windlass: no server is running, so none is replaced");
                 return Ok(None);
             }
-            found => return found.context("no server is replaced"),
+            found => return found.context("the server was not replaced"),
         }
     }
 }
@@ -61,13 +61,13 @@ pub(super) fn refusal(serving: &Serving, request: &HandoverRequest) -> Option<St
     }
     match (address(serving), request.listen) {
         (Some(_), _) if request.socket_only => {
-            Some("it listens at a port; leave --socket out".to_owned())
+            Some("it listens on a port; leave out --socket".to_owned())
         }
         (None, _) if !request.socket_only => {
-            Some("it listens on its control socket alone; give --socket".to_owned())
+            Some("it listens only on its control socket; give --socket".to_owned())
         }
         (Some(own), Some(wanted)) if own != wanted => Some(format!(
-            "it listens at {own}; give --listen {own}, or leave --listen out"
+            "it listens at {own}; give --listen {own}, or leave out --listen"
         )),
         _ => None,
     }

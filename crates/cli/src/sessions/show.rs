@@ -54,7 +54,7 @@ pub(super) async fn run(
     let head = format!("{id}  {front_end}  {directory}  {} ago", ago(time.updated));
     writeln!(stdout, "{}", printer.paint(&head, Tone::Heading))?;
     if messages.iter().all(|message| message.parts.is_empty()) {
-        writeln!(stdout, "It holds no messages and no calls.")?;
+        writeln!(stdout, "The session has no messages and no calls.")?;
     }
     for part in messages.iter().flat_map(|message| &message.parts) {
         for line in lines(part, outputs.full, printer) {

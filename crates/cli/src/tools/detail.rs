@@ -35,7 +35,7 @@ pub(super) fn text(outline: &Outline<'_>, hidden: &[String], printer: Printer) -
         let hidden = hidden.join(", ");
         let _ = writeln!(
             text,
-            "  it is not given these variables: {}",
+            "  variables withheld from it: {}",
             visible_line(&hidden)
         );
     }
@@ -45,7 +45,7 @@ pub(super) fn text(outline: &Outline<'_>, hidden: &[String], printer: Printer) -
     }
     let _ = writeln!(
         text,
-        "\nThe schema as a model gets it: windlass tools {} --dialect anthropic",
+        "\nTo see the schema that a model gets: windlass tools {} --dialect anthropic",
         tool.name
     );
     text
@@ -58,7 +58,7 @@ fn parameters(outline: &Outline<'_>) -> Listing {
         column("REQUIRED"),
         column("DESCRIPTION").cut_to(20),
     ];
-    let mut listing = Listing::new(columns, "It takes no parameters.");
+    let mut listing = Listing::new(columns, "The tool has no parameters.");
     // The flat form has every parameter once.
     let schema = render(&outline.tool.shape, Dialect::Mcp);
     let required = |name: &String| {

@@ -31,7 +31,7 @@ pub(crate) fn run(global: &Global, new: &NewTool) -> anyhow::Result<ExitCode> {
     if let Some(tool) = config.tool(&new.name) {
         let place = tool.place.as_ref().map(|place| format!(" in {place}"));
         bail!(
-            "there is a tool `{}` already{}; choose another name",
+            "tool `{}` exists already{}; choose another name",
             new.name,
             place.unwrap_or_default()
         );
@@ -41,7 +41,7 @@ pub(crate) fn run(global: &Global, new: &NewTool) -> anyhow::Result<ExitCode> {
     let files = files(new, &folder)?;
     // Write all files or none.
     if let Some((taken, _)) = files.iter().find(|(path, _)| path.exists()) {
-        bail!("`{}` is there already and was left alone", taken.display());
+        bail!("`{}` exists already and was not changed", taken.display());
     }
     for (path, text) in &files {
         write(path, text)?;
@@ -96,14 +96,15 @@ fn sdk(new: &NewTool) -> anyhow::Result<String> {
     };
     let path = path.canonicalize().with_context(|| {
         format!(
-            "the SDK is not in `{}`; give the folder of the package `windlass-sdk` with `--sdk`, or \
+            "`{}` does not contain the SDK; give the folder of the package `windlass-sdk` with \
+             `--sdk`, or \
              in WINDLASS_SDK",
             path.display()
         )
     })?;
     if !path.join("Cargo.toml").is_file() {
         bail!(
-            "`{}` holds no package; give the folder of the package `windlass-sdk`",
+            "`{}` does not contain a package; give the folder of the package `windlass-sdk`",
             path.display()
         );
     }

@@ -1,5 +1,5 @@
 //! What tools ask the person, answered from another terminal: `questions`,
-//! `answer` and `permissions`, for an agent that can ask nobody itself.
+//! `answer` and `permissions`, for an agent that cannot ask its user.
 
 use serde_json::{Value, json};
 use windlass_testing::needs;
@@ -202,7 +202,7 @@ fn a_tool_cannot_speak_for_the_person() {
         ] {
             let line = format!("{disguise}{windlass} {command} 2>&1; echo code $?");
             let said = other.content("shell", json!({"command": line})).to_string();
-            assert!(said.contains("speaks for the person"), "{line}: {said}");
+            assert!(said.contains("acts for the user"), "{line}: {said}");
             assert!(said.contains("code 2"), "{line}: {said}");
         }
     }
@@ -212,8 +212,7 @@ fn a_tool_cannot_speak_for_the_person() {
     );
     other.content("shell", json!({"command": line}));
     eventually("it was refused", || {
-        project.root().join("said").exists()
-            && project.read("said").contains("speaks for the person")
+        project.root().join("said").exists() && project.read("said").contains("acts for the user")
     });
     assert_eq!(question(&project)["ask"], question_id);
     assert!(!project.root().join("asked-ran").exists());
@@ -221,7 +220,7 @@ fn a_tool_cannot_speak_for_the_person() {
     for command in ["questions", "ps", "permissions pending", "logs h"] {
         let line = format!("{windlass} {command} 2>&1; echo code $?");
         let said = other.content("shell", json!({"command": line})).to_string();
-        assert!(said.contains("runtimes answer the person only"), "{said}");
+        assert!(said.contains("runtimes reply to the user only"), "{said}");
         assert!(
             said.contains("code 2") && !said.contains(question_id),
             "{said}"
@@ -289,7 +288,7 @@ fn a_tool_in_a_namespace_of_its_own_cannot_speak_for_the_person() {
     let said = other.content("shell", json!({"command": line})).to_string();
     // Where there are no such namespaces, the tool does not get that far.
     assert!(
-        said.contains("speaks for the person") || said.contains("unshare"),
+        said.contains("acts for the user") || said.contains("unshare"),
         "{said}"
     );
     assert_eq!(question(&project)["ask"], id);

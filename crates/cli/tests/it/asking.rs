@@ -77,7 +77,7 @@ fn once_is_once_and_always_is_always() {
         ask(&mut drive, "echo one", always)["content"],
         json!("one\n")
     );
-    // Nobody is asked any more, except about what hides among the words.
+    // No request is made any more, except for commands that hide among the words.
     let content = drive.content("shell", json!({"command": "echo one more"}));
     assert_eq!(content, json!("one more\n"));
     let reply = ask(
@@ -171,7 +171,7 @@ fn a_tool_that_is_skipped_says_so() {
         let reply = drive.one("shell", json!({"command": "touch ran"}));
         assert_eq!(
             reply["content"],
-            json!("skipped: `shell` is set not to run")
+            json!("skipped: the configuration sets `shell` not to run")
         );
         assert_eq!(reply["is_error"], json!(false));
     }
@@ -234,7 +234,7 @@ fn a_question_of_a_call_is_answered_by_event() {
     let error = drive.next();
     assert_eq!(
         error,
-        json!({"error": "question `sure` wants true or false, not \"perhaps\""})
+        json!({"error": "question `sure` needs true or false, not \"perhaps\""})
     );
     drive.send(&json!({"answer": asked["ask"], "value": true}));
     assert_eq!(drive.next()["replies"][0]["content"], json!("sure: true"));
@@ -264,7 +264,7 @@ fn the_first_answer_to_a_handle_wins() {
     assert_eq!(view["result"], json!("sure: false"), "{view}");
     drive.send(&json!({"answer": asked["ask"], "value": true}));
     assert!(drive.next()["error"].is_string());
-    // By event: await goes on waiting for the person, and ends with the tool.
+    // By event: await keeps waiting for the person, and ends with the tool.
     drive.send(&json!([
         call("it", json!({"action": "spawn", "id": "h"})),
         call("await", json!({"all": ["h"]}))

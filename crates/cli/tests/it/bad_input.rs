@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Drive, Project, call};
 
-/// Sends a bad line; gives the error that answers it, after a look at whether
+/// Sends a bad line; returns the error that answers it, after a look at whether
 /// the next line still works.
 #[track_caller]
 fn error_for(drive: &mut Drive, line: &str) -> String {

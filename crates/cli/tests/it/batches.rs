@@ -61,7 +61,7 @@ fn a_name_that_is_not_answered_yet_is_refused() {
     ));
     assert_eq!(
         drive.next(),
-        json!({"error": "batch `b` is not answered yet; give this one another name"})
+        json!({"error": "batch `b` is still running; give this one another name"})
     );
     project.write("go", "");
     assert_eq!(drive.next()["replies"][0]["content"], json!("first\n"));
@@ -112,10 +112,7 @@ fn a_cancelled_batch_ends_its_one_shots_and_keeps_its_handles() {
     );
     assert_eq!(view["state"], json!("running"));
     drive.send(&json!({"cancel": "b"}));
-    assert_eq!(
-        drive.next(),
-        json!({"error": "no batch `b` is being answered"})
-    );
+    assert_eq!(drive.next(), json!({"error": "no batch `b` is running"}));
 }
 
 #[test]
@@ -132,7 +129,7 @@ fn a_batch_that_waits_its_turn_can_be_cancelled() {
         &json!([call("shell", json!({"command": "touch ran"}))]),
     ));
     drive.send(&json!({"cancel": "two"}));
-    // The answer to a line that is wrong tells that the one before was taken.
+    // The error for an invalid line shows that the line before was read.
     drive.send_text("?");
     assert!(drive.next()["error"].is_string());
     project.write("go", "");

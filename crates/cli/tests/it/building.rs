@@ -17,8 +17,8 @@ pub(crate) fn example_tools() -> &'static Path {
     &BUILT
 }
 
-/// Builds a package that stands by itself, with the versions of the
-/// workspace's own dependencies; gives its program.
+/// Builds a package outside the workspace, with the versions of the
+/// workspace's own dependencies; returns its program.
 pub(crate) fn build_package(folder: &Path, program: &str) -> PathBuf {
     fs::copy(workspace().join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
     build(&folder.join("Cargo.toml"), program)

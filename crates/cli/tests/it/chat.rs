@@ -78,7 +78,7 @@ async fn handles_live_between_messages_and_the_conversation_is_taken_up_again() 
         .until(|rows| rows.contains("Detached from `web`") && is_idle(rows))
         .await;
 
-    // Leaving tells what it ends.
+    // Leaving lists the handles that it ends.
     sitting.press("\x04");
     let rows = sitting
         .until(|rows| rows.contains("still running: web (shell)"))
@@ -89,7 +89,7 @@ async fn handles_live_between_messages_and_the_conversation_is_taken_up_again() 
     assert_eq!(exit, Exit::Code(0), "{rows}");
     assert!(rows.contains("ended: web (shell)"), "{rows}");
     assert!(
-        rows.contains("to go on: windlass chat --session "),
+        rows.contains("to continue: windlass chat --session "),
         "{rows}"
     );
 
@@ -124,7 +124,7 @@ async fn commands_begin_with_a_slash() {
         .await;
     sitting.press("/ps\r");
     sitting
-        .until(|rows| rows.contains("No handle; ask the model"))
+        .until(|rows| rows.contains("There are no handles; ask the model"))
         .await;
     sitting.press("go\r");
     sitting
@@ -213,7 +213,7 @@ async fn leaving_twice_leaves_whichever_way_it_is_said() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_kept_handle_outlives_the_chat_and_is_there_when_it_goes_on() {
+async fn a_kept_handle_outlives_the_chat_and_is_there_when_it_continues() {
     let arguments = json!({"action": "spawn", "id": "db", "command": "echo up; cat", "keep": true});
     let turns = [
         Turn::calls([("shell", arguments)]),
@@ -249,7 +249,7 @@ async fn a_kept_handle_outlives_the_chat_and_is_there_when_it_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_person_is_told_what_they_did_not_do_and_only_once() {
+async fn a_person_is_notified_of_changes_by_others_and_only_once() {
     let sitting = chat([
         spawn("web", "echo up; read word; exit 3"),
         Turn::text("Up."),

@@ -208,7 +208,7 @@ fn init_writes_a_config_once() {
     let run = project.run(&["init"], "");
     assert_eq!(run.code(), Some(2));
     assert!(
-        run.stderr().contains("is there already and was left alone"),
+        run.stderr().contains("exists already and was not changed"),
         "{}",
         run.stderr()
     );
@@ -267,7 +267,7 @@ fn handles_sessions_and_tools_that_are_there_are_completed() {
 }
 
 #[test]
-fn a_slip_is_told_with_the_word_that_was_meant() {
+fn a_slip_is_reported_with_the_word_that_was_meant() {
     let project = Project::new();
     let mut drive = project.drive();
     drive.run([crate::support::spawn("server", "exec sleep 1000")]);
@@ -334,7 +334,7 @@ fn nothing_is_json_unasked_and_everything_is_when_asked() {
 }
 
 #[test]
-fn a_wrong_config_is_told_with_its_place_and_nothing_runs() {
+fn a_wrong_config_is_reported_with_its_place_and_nothing_runs() {
     let project = Project::with_config(
         "[conversation.tools.it]\nsource = \"local\"\ncomand = \"touch ran\"\n\n[conversation.tools.shell]\nrun = \"sometimes\"\n",
     );
@@ -385,5 +385,8 @@ fn the_config_may_be_added_to_on_the_command_line() {
         r#"{"command":"touch ran"}"#,
     ];
     let run = project.run(&set, "");
-    assert_eq!(run.stdout(), "skipped: `shell` is set not to run\n");
+    assert_eq!(
+        run.stdout(),
+        "skipped: the configuration sets `shell` not to run\n"
+    );
 }

@@ -54,7 +54,7 @@ fn a_command_that_runs_here_is_seen_and_ended_from_elsewhere() {
     assert_eq!(killed.code(), Some(0), "{}", killed.stdout());
     assert_ne!(running.wait().unwrap().code(), Some(0));
     let again = project.run(&["kill", "--all"], "").stdout();
-    assert!(again.contains("nothing to end"), "{again}");
+    assert!(again.contains("nothing was ended"), "{again}");
 }
 
 #[test]
@@ -385,7 +385,7 @@ fn defaults_are_shown(project: &Project) {
     assert!(
         other
             .stderr()
-            .contains("`conversation.tools.*.run.spawn` holds for every tool"),
+            .contains("`conversation.tools.*.run.spawn` applies to every tool"),
         "{}",
         other.stderr()
     );
@@ -411,5 +411,5 @@ fn a_handle_that_needs_permission_waits_in_its_own_row() {
         "{listed}"
     );
     let held = project.run(&["ps", "--held"], "").stdout();
-    assert!(held.starts_with("No handle is held"), "{held}");
+    assert!(held.starts_with("No kept handle is without"), "{held}");
 }

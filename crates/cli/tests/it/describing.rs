@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, call, files_below};
 
-/// The answer of the seed, as it stands there.
+/// The answer of the seed, literally.
 pub(crate) const CARGO_CHECK: &str = r#"{
   "tools": [
     {
@@ -40,7 +40,7 @@ fn project(answer: &str, config: &str) -> Project {
     project
 }
 
-/// How often the program was asked.
+/// The number of times that the program was run for its description.
 fn asked(project: &Project) -> usize {
     let asked = fs::read_to_string(project.root().join("asked"));
     asked.map_or(0, |asked| asked.lines().count())

@@ -1,4 +1,4 @@
-//! Programs that do not describe their tools, and what people are told.
+//! Programs that do not describe their tools, and the messages to the user.
 
 use std::process::Stdio;
 
@@ -24,7 +24,7 @@ command = "sh broken.sh"
     project
 }
 
-/// What is told of a tool whose program is this script. All other tools are
+/// The message about a tool whose program is this script. All other tools are
 /// there, the start warns, and a call is refused with the same reason.
 #[track_caller]
 fn told(script: &str) -> String {
@@ -34,7 +34,8 @@ fn told(script: &str) -> String {
 
 #[track_caller]
 fn check_told(project: &Project) -> String {
-    const WAY_OUT: &str = "; add `parameters` to its table, or update the program so that it answers the action `schema` with this tool";
+    const WAY_OUT: &str = "; add `parameters` to its table, or update the program so that its \
+                           answer to the action `schema` lists this tool";
     const PLACE: &str = " (.windlass/config.toml:4:21)\n";
     let run = project.run(&["tools", "--json"], "");
     assert_eq!(run.code(), Some(0), "{}", run.stderr());
@@ -79,7 +80,7 @@ fn check_told(project: &Project) -> String {
 }
 
 #[test]
-fn a_program_that_crashes_is_told_with_its_last_word() {
+fn a_program_that_crashes_is_reported_with_its_last_word() {
     assert_eq!(
         told("echo 'unknown action' >&2; exit 3"),
         "`sh`, asked for its tools, exited with code 3: unknown action"
@@ -91,7 +92,7 @@ fn a_program_that_crashes_is_told_with_its_last_word() {
 }
 
 #[test]
-fn a_program_that_prints_something_else_is_told_with_how_it_begins() {
+fn a_program_that_prints_something_else_is_reported_with_how_it_begins() {
     assert_eq!(told(""), "`sh`, asked for its tools, printed nothing");
     assert_eq!(
         told("echo 'usage: it [-v]'; echo more"),
@@ -99,16 +100,16 @@ fn a_program_that_prints_something_else_is_told_with_how_it_begins() {
     );
     assert_eq!(
         told("echo '[1]'"),
-        "`sh`, asked for its tools, printed `[1]`, which is no object with a list `tools`"
+        "`sh`, asked for its tools, printed `[1]`, which is not an object with a list `tools`"
     );
     assert_eq!(
         told(r#"echo '{"type":"error","message":"no such action","trace":[],"transient":false}'"#),
-        "`sh`, asked for its tools, answered as if it were called: no such action"
+        "`sh`, asked for its tools, replied as to a call: no such action"
     );
 }
 
 #[test]
-fn a_program_that_lists_other_tools_is_told_with_their_names() {
+fn a_program_that_lists_other_tools_is_reported_with_their_names() {
     assert_eq!(
         told(r#"echo '{"tools":[{"name":"brokken"},{"name":"other"}]}'"#),
         "`sh` does not list `broken`; it lists `brokken`, `other`; if it is `brokken`, set source = \"local.brokken\""
@@ -150,21 +151,24 @@ fn a_schema_that_no_provider_would_accept_is_refused() {
     let entry = |entry: &str| format!(r#"echo '{{"tools":[{{"name":"broken",{entry}}}]}}'"#);
     assert_eq!(
         told(&entry(r#""parameters":{"x":{"type":"strnig"}}"#)),
-        "`sh` describes parameters of it that no provider would accept: parameter `x` has no valid JSON Schema: `type` is `\"strnig\"`, not a JSON type or a list of them"
+        "`sh` describes parameters that no provider accepts: parameter `x` has an \
+         invalid JSON Schema: `type` is `\"strnig\"`, not a JSON type or a list of them"
     );
     assert_eq!(
         told(&entry(r#""parameters":{"a b":{"type":"string"}}"#)),
-        "`sh` describes parameters of it that no provider would accept: `a b` cannot be a parameter's name; use 1 to 64 of A-Z a-z 0-9 _ . -"
+        "`sh` describes parameters that no provider accepts: `a b` cannot be a parameter's name; \
+         use 1 to 64 of A-Z a-z 0-9 _ . -"
     );
     assert_eq!(
         told(&entry(
             r#""parameters":{"id":{"type":"string"}},"spawn":{"stateful":true}"#
         )),
-        "`sh` describes parameters of it that no provider would accept: a tool with actions cannot have a parameter `id`; action, id, input, view, keys, enter are taken"
+        "`sh` describes parameters that no provider accepts: a tool with actions \
+         cannot have a parameter `id`; action, id, input, view, keys, enter are reserved"
     );
     assert_eq!(
         told(&entry(r#""spawn":{"stateful":true,"actions":["fetch"]}"#)),
-        "`sh` gives `broken` actions without \"spawn\", so that no handle of it could ever be started"
+        "`sh` gives `broken` actions without \"spawn\", so no handle of it could be started"
     );
 }
 
@@ -185,7 +189,7 @@ fn a_pattern_that_is_none_is_the_tools_own_problem() {
 }
 
 #[test]
-fn a_program_that_is_not_there_is_told() {
+fn a_program_that_is_not_there_is_reported() {
     let project = project("");
     project.write(
         ".windlass/tools/x.toml",
@@ -194,7 +198,8 @@ fn a_program_that_is_not_there_is_told() {
     let run = project.run(&["tools"], "");
     assert!(
         run.stderr().contains(
-            "`no-such-program` cannot be asked what the tool takes: program \"no-such-program\" was not found"
+            "`no-such-program` could not be run for its description: program \"no-such-program\" \
+             was not found"
         ),
         "{}",
         run.stderr()
@@ -209,7 +214,10 @@ fn a_program_that_could_not_know_that_it_is_asked_is_not_run() {
     );
     let run = project.run(&["tools"], "");
     assert!(
-        run.stderr().contains("its command passes no `{{context}}`, so its program cannot be asked what the tool takes; add `parameters`"),
+        run.stderr().contains(
+            "its command passes no `{{context}}`, so its program cannot \
+                               describe the tool's parameters; add `parameters`"
+        ),
         "{}",
         run.stderr()
     );
@@ -280,7 +288,8 @@ echo '"}}}]}'"#,
     );
     assert_eq!(
         why,
-        "`sh` describes parameters of it that no provider would accept: their schema takes 4882 KiB, and 1024 are the most"
+        "`sh` describes parameters that no provider accepts: their schema has 4882 KiB, and the \
+         limit is 1024"
     );
     assert_eq!(
         told("exec cat /dev/zero"),
@@ -289,14 +298,15 @@ echo '"}}}]}'"#,
 }
 
 #[test]
-fn an_override_of_nothing_is_told_and_the_tool_is_there() {
+fn an_override_of_nothing_is_reported_and_the_tool_is_there() {
     let project =
         project(r#"echo '{"tools":[{"name":"broken","parameters":{"path":{"type":"string"}}}]}'"#);
     let set = "conversation.tools.broken.parameters.paht.summary=x";
     let run = project.run(&["tools", "--set", set, "check"], "");
     let run_json = project.run(&["--json", "tools", "check", "--set", set], "");
     assert_eq!(run.code(), Some(1), "{}", run.stderr());
-    let expected = "`parameters.paht` changes nothing, since the tool has no such parameter; did you mean `path`?";
+    let expected = "`parameters.paht` has no effect: the tool has no such parameter; did you mean \
+                    `path`?";
     assert!(run.stdout().contains(expected), "{}", run.stdout());
     let report: Value = serde_json::from_str(&run_json.stdout()).unwrap();
     assert_eq!(
@@ -308,14 +318,14 @@ fn an_override_of_nothing_is_told_and_the_tool_is_there() {
 }
 
 #[test]
-fn a_json_schema_as_parameters_is_told() {
+fn a_json_schema_as_parameters_is_reported() {
     let script = r#"echo '{"tools":[{"name":"broken","parameters":{"type":"object","properties":{"a":{"type":"string"}}}}]}'"#;
     let why = told(script);
     assert!(why.contains("a JSON Schema as `parameters`"), "{why}");
 }
 
 #[test]
-fn a_misspelt_key_is_told_and_the_tool_is_there() {
+fn a_misspelt_key_is_reported_and_the_tool_is_there() {
     let script = r#"echo '{"tools":[{"name":"broken","sumary":"x"}]}'"#;
     let run = project(script).run(&["tools", "check"], "");
     assert_eq!(run.code(), Some(1));
@@ -328,7 +338,7 @@ fn a_misspelt_key_is_told_and_the_tool_is_there() {
 }
 
 #[test]
-fn a_command_that_names_another_parameter_is_told() {
+fn a_command_that_names_another_parameter_is_reported() {
     let project = Project::with_config(
         "[conversation.tools.broken]\ncommand = 'sh broken.sh {{context.action}} {{tool.arguments.pth}}'\n",
     );

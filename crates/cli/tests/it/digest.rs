@@ -1,4 +1,4 @@
-//! Long output through the program itself: shown in part, and whole wherever somebody asks.
+//! Long output through the program itself: shown in part, and whole on request.
 
 use serde_json::{Value, json};
 

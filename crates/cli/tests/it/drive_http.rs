@@ -110,7 +110,7 @@ fn a_session_ends_with_its_connection() {
 }
 
 #[test]
-fn only_whoever_has_the_token_and_asks_for_it_is_let_in() {
+fn only_an_upgrade_request_with_the_token_is_accepted() {
     let project = Project::new();
     let serve = Serve::start(&project);
     let refused = serve.get("/drive");

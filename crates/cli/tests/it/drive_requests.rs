@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::processes::signal;
 use crate::support::{Drive, Project, spawn};
 
-/// Sends a request; gives its reply, and the events that came before it.
+/// Sends a request; returns its reply, and the events that came before it.
 fn ask(drive: &mut Drive, request: Value) -> (Value, Vec<Value>) {
     let mut line = request;
     line["request"] = json!("r");
@@ -33,7 +33,7 @@ fn error(drive: &mut Drive, request: Value) -> String {
 }
 
 #[test]
-fn a_session_and_its_tools_are_told() {
+fn a_session_and_its_tools_are_reported() {
     let project = Project::new();
     let mut drive = project.drive();
     let session = value(&mut drive, json!({"op": "session"}));
@@ -124,7 +124,7 @@ fn output_is_read_by_offset_and_the_assistant_reads_it_all_the_same() {
 }
 
 #[test]
-fn events_are_told_from_where_the_driver_wants_them() {
+fn events_are_reported_from_where_the_driver_wants_them() {
     let project = Project::new();
     let mut drive = project.drive();
     drive.content("shell", json!({"command": "true"}));

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Drive, Project, call};
 
-/// Offers a tool; gives the reply.
+/// Offers a tool; returns the reply.
 fn add(drive: &mut Drive, mut tool: Value) -> Value {
     tool["request"] = json!("add");
     tool["op"] = json!("add_tool");
@@ -69,7 +69,7 @@ fn a_tool_of_the_drivers_is_offered_called_and_answered() {
     let late = drive.next()["error"].as_str().unwrap().to_owned();
     assert_eq!(
         late,
-        "no run `run_1` is under way; it has ended, or was aborted"
+        "no run `run_1` is active; it has ended, or was aborted"
     );
 }
 
@@ -108,7 +108,7 @@ fn a_tool_that_cannot_be_offered_is_refused_and_the_rest_works() {
 }
 
 #[test]
-fn a_run_lasts_asks_and_goes_on() {
+fn a_run_lasts_asks_and_continues() {
     let project = Project::new();
     let mut drive = project.drive();
     add(&mut drive, watch());
@@ -168,7 +168,7 @@ fn a_run_lasts_asks_and_goes_on() {
 }
 
 #[test]
-fn an_abort_is_told_and_does_not_wait_for_ever() {
+fn an_abort_is_reported_and_does_not_wait_for_ever() {
     let project = Project::with_config("[conversation.tools.\"*\"]\ngrace_secs = 0.1\n");
     let mut drive = project.drive();
     add(&mut drive, watch());

@@ -151,8 +151,8 @@ fn limits_that_leave_no_room_are_errors() {
     needs!("setpriv", "prlimit");
     let (code, errors) = limited("--nproc=1");
     assert_eq!(code, Some(2), "{errors}");
-    assert!(errors.contains("threads that are needed"), "{errors}");
+    assert!(errors.contains("threads could be started"), "{errors}");
     let (code, errors) = limited("--nofile=16");
     assert_eq!(code, Some(2), "{errors}");
-    assert!(errors.contains("only 16 files may be open"), "{errors}");
+    assert!(errors.contains("and the limit is 16"), "{errors}");
 }

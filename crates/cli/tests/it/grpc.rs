@@ -472,7 +472,7 @@ async fn a_client_that_goes_away_has_given_up_its_calls() {
 }
 
 #[tokio::test]
-async fn who_may_not_ask_is_told_so_in_grpcs_words() {
+async fn a_refused_client_gets_grpcs_own_status() {
     let project = Project::new();
     let serve = Serve::start(&project);
     let mut stranger = Client::with_token(&serve, "x").await;

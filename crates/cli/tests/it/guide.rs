@@ -87,7 +87,7 @@ fn check_schemas(project: &Project) {
 
 fn check_save(project: &Project) {
     let arguments = |text: &str| json!({"path": "notes.txt", "text": text});
-    // Nobody is asked: the question's default holds.
+    // No one is asked: the question's default is used.
     let mut drive = project.drive();
     let saved = drive.content("save", arguments("it's \"one\"\n$HOME"));
     assert_eq!(saved.as_str().unwrap().trim(), "saved notes.txt");
@@ -122,7 +122,7 @@ fn check_countdown(drive: &mut Drive) {
     let said = |view: &Value| view["content"].as_str().unwrap_or_default().to_owned();
     let spawned = &reply["replies"][0]["content"];
     let awaited = &reply["replies"][1]["content"]["completed"][0];
-    // The spawn may have told some of it; one that has stopped is told whole.
+    // The spawn may have shown part of the output; a stopped handle is shown whole.
     let before = match spawned["state"].as_str() {
         Some("running") => said(spawned),
         _ => String::new(),

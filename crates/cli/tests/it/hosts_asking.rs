@@ -171,7 +171,7 @@ fn ssh_asks_the_person_for_a_host_key_and_a_passphrase() {
     let reply = drive.next();
     assert_eq!(reply["replies"][0]["content"], json!("in\n"), "{reply}");
     assert!(Path::new(&folder.path().join("known")).exists());
-    // The link is there: nobody is asked again.
+    // The link exists, so no question is asked again.
     assert_eq!(
         drive.content("shell", json!({"command": "echo in"})),
         json!("in\n")

@@ -82,7 +82,7 @@ fn a_program_is_installed_on_first_use_over_a_pipe() {
     assert_eq!(fs::read(&files[0]).unwrap(), fs::read(&binary).unwrap());
     let second = run(&project, &binary, &["hosts", "check", "there"]);
     assert!(
-        second.stdout().contains("nothing was copied"),
+        second.stdout().contains("was there already"),
         "{}",
         second.stdout()
     );
@@ -120,7 +120,7 @@ fn a_program_is_installed_over_ssh() {
     );
     let second = run(&project, &binary, &["hosts", "check", "there"]);
     assert!(
-        second.stdout().contains("nothing was copied"),
+        second.stdout().contains("was there already"),
         "{}",
         second.stdout()
     );
@@ -167,7 +167,7 @@ fn a_copy_with_another_checksum_is_not_used() {
 }
 
 #[test]
-fn a_disk_that_is_full_is_told_and_nothing_of_the_copy_is_run() {
+fn a_disk_that_is_full_is_reported_and_nothing_of_the_copy_is_run() {
     needs!("strip");
     let (said, files) = check_with(&[("head", "exec /usr/bin/head -c 1000")]);
     assert!(said.contains("it cannot be written to"), "{said}");

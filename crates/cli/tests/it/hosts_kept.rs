@@ -27,7 +27,7 @@ fn still_running(drive: &mut Drive, id: &str) {
 }
 
 #[test]
-fn the_next_session_goes_on_with_a_kept_handle_on_a_host() {
+fn the_next_session_continues_with_a_kept_handle_on_a_host() {
     let project = keeping(600);
     let mut drive = project.drive_named("work");
     let greets = "echo begun; read word; echo \"got $word\"; read word; echo \"bye $word\"";
@@ -147,7 +147,7 @@ fn a_terminal_on_a_host_is_drawn_again_for_the_next_runtime() {
 }
 
 #[test]
-fn the_end_of_a_lease_on_a_host_is_told_with_its_receipt() {
+fn the_end_of_a_lease_on_a_host_is_reported_with_its_receipt() {
     let project = keeping(2);
     let victim = Victim::new();
     let mut drive = project.drive_named("work");

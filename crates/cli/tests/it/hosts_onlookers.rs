@@ -19,7 +19,7 @@ fn a_handle_on_a_host_is_watched_searched_and_ended_over_http() {
 
 #[test]
 fn a_person_takes_over_a_handle_on_a_host() {
-    on_a_host(http::a_person_takes_over_and_the_assistant_is_told);
+    on_a_host(http::a_person_takes_over_and_the_assistant_is_notified);
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn refusal(line: &str) -> String {
 }
 
 #[test]
-fn a_machine_without_windlass_is_told_to_install_it() {
+fn the_error_for_a_machine_without_windlass_says_to_install_it() {
     let missing = refusal("exec no-such-windlass host");
     assert!(missing.contains("code 127"), "{missing}");
     assert!(missing.contains("install `windlass` there"), "{missing}");

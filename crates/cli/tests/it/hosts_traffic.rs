@@ -109,7 +109,7 @@ fn one_shots_and_tools_with_states_run_through_a_lost_link() {
     kill(far_end_in(&project.state_dir().join("hosts")).unwrap());
     eventually("the host is not reached", || {
         let shown = drive.content("talk", act("fetch"));
-        shown["note"].to_string().contains("has not been reached")
+        shown["note"].to_string().contains("has been unreachable")
     });
     let apply = json!({"action": "apply", "id": "it", "input": "word"});
     drive.content("talk", apply);
@@ -156,7 +156,7 @@ fn a_tool_that_ends_while_a_link_is_silent_is_not_lost() {
     let far = far_end_in(&project.state_dir().join("hosts")).unwrap();
     let below = descendants(drive.pid()).into_iter().map(|(pid, _)| pid);
     let relay = below.into_iter().find(|pid| name(*pid) == "cat").unwrap();
-    // From now on nothing comes back, and nobody hears of an end.
+    // From now on no packet returns, and neither side notices the end.
     signal(relay, Signal::STOP);
     project.write("go", "");
     eventually("it is over", || project.root().join("over").exists());

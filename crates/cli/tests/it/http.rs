@@ -132,7 +132,7 @@ pub(crate) fn a_handle_is_watched_typed_into_and_ended() {
 }
 
 #[test]
-pub(crate) fn a_person_takes_over_and_the_assistant_is_told() {
+pub(crate) fn a_person_takes_over_and_the_assistant_is_notified() {
     let project = Project::new();
     let serve = Serve::start(&project);
     let session = serve.session(TRUSTED());
@@ -337,7 +337,7 @@ fn the_sessions_of_other_runtimes_are_reached() {
 }
 
 #[test]
-fn how_it_goes_is_told() {
+fn progress_is_reported() {
     let project = Project::new();
     let serve = Serve::start(&project);
     let session = serve.session(TRUSTED());

@@ -17,7 +17,7 @@ fn own(serve: &Serve) -> String {
 }
 
 #[test]
-fn without_the_token_nothing_is_told_and_nothing_done() {
+fn without_the_token_nothing_is_reported_and_nothing_done() {
     let project = Project::new();
     let serve = Serve::start(&project);
     let host = format!("host: {}\r\n", serve.address);
@@ -139,7 +139,7 @@ fn headers_that_are_too_large_are_refused_and_others_served() {
 }
 
 #[test]
-fn what_is_no_http_harms_nobody() {
+fn bytes_that_are_not_http_do_no_harm() {
     let project = Project::new();
     let serve = Serve::start(&project);
     for bytes in ["GET\r\n\r\n", "\u{0}\u{1}\u{2}", "GET / HTTP/9.9\r\n\r\n"] {

@@ -17,7 +17,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, Stream};
 use crate::http_support::Serve;
 use crate::support::{DEADLINE, Project};
 
-/// Asks over TLS, trusting this certificate alone; gives all that is answered.
+/// Asks over TLS, trusting this certificate alone; returns all that is answered.
 pub(crate) fn ask(serve: &Serve, trusted: CertificateDer<'static>) -> io::Result<String> {
     let mut roots = RootCertStore::empty();
     roots.add(trusted).unwrap();
@@ -58,7 +58,7 @@ fn a_port_is_encrypted_by_flag() {
     let answer = ask(&serve, own.cert.der().clone()).unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
     assert!(answer.ends_with("[]"), "{answer}");
-    // Whoever trusts another certificate says nothing, not even the token.
+    // A client that trusts another certificate sends nothing, not even the token.
     let error = ask(&serve, made().cert.der().clone()).unwrap_err();
     assert!(error.to_string().contains("certificate"), "{error}");
     // What is not encrypted is not understood.
@@ -113,7 +113,7 @@ fn another_user_is_not_heard_at_the_control_socket() {
     assert!(knock(&serve.socket, None).unwrap() > 0);
     let error = knock(&serve.socket, Some(NOBODY)).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
-    // Should somebody open all the doors, the user is asked for all the same.
+    // Even if the socket and its folder are open to everybody, the peer's user is checked.
     let folder = project.root().parent().unwrap().to_owned();
     let folders = serve.socket.ancestors().skip(1);
     for folder in folders.take_while(|path| path.starts_with(&folder)) {

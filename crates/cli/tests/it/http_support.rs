@@ -93,7 +93,7 @@ impl Serve {
         self.child.wait().unwrap();
     }
 
-    /// Waits until it has ended by itself; gives its exit code.
+    /// Waits for its exit and returns its exit code.
     pub(crate) fn wait(mut self) -> Option<i32> {
         let mut status = None;
         eventually("the server has ended", || {
@@ -103,7 +103,7 @@ impl Serve {
         status.and_then(|status| status.code())
     }
 
-    /// Sends these bytes and gives what is answered.
+    /// Sends these bytes and returns what is answered.
     pub(crate) fn raw(&self, request: &str) -> Answer {
         let mut stream = self.connect();
         // A server that has heard enough may close before all is written.
@@ -161,7 +161,7 @@ impl Serve {
         self.ask("POST", &path, &self.headers(), &body.to_string())
     }
 
-    /// Begins a session; gives its path.
+    /// Begins a session; returns its path.
     #[track_caller]
     pub(crate) fn session(&self, body: Value) -> String {
         let answer = self.post("/sessions", body);
@@ -169,7 +169,7 @@ impl Serve {
         format!("/sessions/{}", answer.json()["id"].as_str().unwrap())
     }
 
-    /// Runs a single call in a session; gives its content.
+    /// Runs a single call in a session; returns its content.
     #[track_caller]
     pub(crate) fn call(&self, session: &str, tool: &str, arguments: Value) -> Value {
         let body = json!([{ "tool": tool, "arguments": arguments }]);

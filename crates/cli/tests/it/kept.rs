@@ -51,7 +51,7 @@ pub(crate) fn spawn_kept(id: &str, command: &str) -> Value {
     spawn
 }
 
-/// What the assistant is told with the next reply, of kept handles.
+/// The notices about kept handles in the next reply.
 #[track_caller]
 pub(crate) fn told(drive: &mut Drive) -> Vec<String> {
     let reply = drive.run([call("shell", json!({"command": "true"}))]);
@@ -70,7 +70,7 @@ pub(crate) fn act(drive: &mut Drive, action: &str, id: &str) -> Value {
 const GREETS: &str = "echo begun; read word; echo \"got $word\"; read word; echo \"bye $word\"";
 
 #[test]
-fn the_next_session_of_the_name_goes_on_with_a_kept_handle() {
+fn the_next_session_of_the_name_continues_with_a_kept_handle() {
     let project = keeping_project(600, 8);
     let mut drive = project.drive_named("work");
     let reply = drive.run([spawn_kept("dev", GREETS)]);
@@ -224,7 +224,7 @@ fn one_more_than_allowed_runs_and_says_that_it_is_not_kept() {
     assert_eq!(second["state"], "running");
     assert_eq!(
         second["note"],
-        "not kept: 1 handles are kept already, and no more may be (`max` in the user's [kept]); \
+        "not kept: 1 handles are kept already, the maximum (`max` in the user's [kept]); \
          it ends when this session does"
     );
     drive.kill();
@@ -315,7 +315,7 @@ fn a_person_who_had_taken_over_still_has_it() {
     let mut drive = project.drive_named("work");
     drive.run([spawn_kept("dev", GREETS)]);
     let file = &project.kept_files()[0];
-    // As `attach` does it; the lock lasts as long as somebody types.
+    // As `attach` does it; the lock lasts as long as a person types.
     let text = fs::read_to_string(file).unwrap();
     drive.kill();
     let mut kept: Value = serde_json::from_str(&text).unwrap();

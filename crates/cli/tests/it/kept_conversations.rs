@@ -25,7 +25,7 @@ fn spawn(id: &str, keep: bool) -> Turn {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_query_that_goes_on_has_its_kept_handles() {
+async fn a_continued_query_has_its_kept_handles() {
     let turns = [
         spawn("dev", true),
         Turn::text("It runs."),
@@ -61,7 +61,7 @@ async fn a_query_that_goes_on_has_its_kept_handles() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_chat_that_goes_on_has_its_kept_handles() {
+async fn a_continued_chat_has_its_kept_handles() {
     let turns = [
         spawn("dev", true),
         spawn("other", false),

@@ -13,7 +13,7 @@ use crate::support::eventually;
 const HANDLES: usize = 20;
 const DEATHS: u32 = 50;
 
-/// Counts without pause until it is told to stop, then says so.
+/// Counts without pause until it is ordered to stop, then prints a line.
 const COUNT: &str = "trap 'i=0' USR1; renice -n 19 $$ >/dev/null 2>&1; \
     i=0; while [ ! -e stop ]; do i=$((i+1)); echo $i; done; echo stopped; read word; echo \"got $word\"";
 
@@ -36,7 +36,7 @@ fn every_number_arrives_once_in_order_through_fifty_deaths() {
         drive.kill();
         drive = project.drive_named("work");
         if death % 10 == 9 {
-            // A holder that has no time to answer is told twice: when it does not, and when it does.
+            // A holder that is slow to reply is reported twice: when it is silent, and when it replies.
             let told = told(&mut drive);
             let running = told.iter().filter(|text| text.contains("still running"));
             assert!(

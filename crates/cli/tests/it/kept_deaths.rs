@@ -12,7 +12,7 @@ use crate::processes::{VICTIMS, Victim, has_exited, kill, parent, signal};
 use crate::support::{Project, call, eventually, spawn};
 
 #[test]
-fn the_end_of_a_lease_leaves_none_and_is_told_once() {
+fn the_end_of_a_lease_leaves_none_and_is_reported_once() {
     let project = keeping_project(1, 64);
     let mut drive = project.drive_named("work");
     let victims: Vec<Victim> = (0..9).map(|_| Victim::new()).collect();
@@ -102,7 +102,7 @@ fn what_is_not_kept_is_gone_beside_what_is() {
 }
 
 #[test]
-fn a_killed_holder_is_told_as_lost_and_leaves_none() {
+fn a_killed_holder_is_reported_as_lost_and_leaves_none() {
     let project = keeping_project(600, 8);
     let mut drive = project.drive_named("work");
     let victim = Victim::new();
@@ -228,7 +228,7 @@ fn a_runtime_killed_while_it_aborts_leaves_none_and_a_receipt() {
     let project = keeping_project(600, 8);
     let mut drive = project.drive_named("work");
     let victim = Victim::new();
-    // Says that it was asked to end, and does not.
+    // Prints that it got a signal to end, and continues.
     let stubborn = format!(
         "trap 'touch asked' TERM; while :; do {} & wait; done",
         victim.sleep()
@@ -253,7 +253,7 @@ fn a_runtime_killed_while_it_aborts_leaves_none_and_a_receipt() {
 }
 
 #[test]
-fn a_runtime_that_comes_while_a_lease_ends_is_told_of_the_end() {
+fn a_runtime_that_starts_while_a_lease_ends_is_notified_of_the_end() {
     let project = keeping_project(1, 8);
     let mut drive = project.drive_named("work");
     let victim = Victim::new();
@@ -338,7 +338,7 @@ fn a_stopped_holder_does_not_delay_the_others() {
 }
 
 #[test]
-fn a_corrupt_state_file_is_told_and_its_program_ended() {
+fn a_corrupt_state_file_is_reported_and_its_program_ended() {
     let project = keeping_project(600, 8);
     let mut drive = project.drive_named("work");
     let victim = Victim::new();

@@ -275,7 +275,7 @@ fn an_open_question_is_the_same_after_a_restart() {
 }
 
 #[test]
-fn a_server_that_is_told_to_end_leaves_kept_handles_and_nothing_else() {
+fn a_server_that_gets_sigterm_leaves_kept_handles_and_nothing_else() {
     let project = keeping();
     let serve = Serve::start(&project);
     let session = serve.session(json!({"trusted": true}));
@@ -302,7 +302,7 @@ fn a_server_that_is_told_to_end_leaves_kept_handles_and_nothing_else() {
 }
 
 #[test]
-fn a_server_is_replaced_and_its_kept_handles_go_on() {
+fn a_server_is_replaced_and_its_kept_handles_continue() {
     let project = keeping();
     let old = Serve::start(&project);
     let session = old.session(json!({"trusted": true}));

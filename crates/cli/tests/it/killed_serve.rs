@@ -21,7 +21,7 @@ struct Answered {
     content: Value,
 }
 
-/// Someone who calls until nobody answers any more.
+/// A client that makes calls until the server is gone.
 struct Caller<'a> {
     serve: &'a Serve,
     name: String,

@@ -135,7 +135,7 @@ mod typing_rules;
 mod vectors;
 mod widths;
 
-/// A file that nobody names would never run.
+/// A file without a `mod` line would never run.
 #[test]
 fn every_file_is_a_module_of_this_binary() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");

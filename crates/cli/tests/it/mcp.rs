@@ -78,18 +78,18 @@ fn nobody_is_asked_unless_the_config_says_so() {
 }
 
 #[test]
-fn a_command_that_outlasts_the_limit_goes_on_as_a_handle() {
+fn a_command_that_outlasts_the_limit_continues_as_a_handle() {
     // The flag wins over the config.
     for (config, flag) in [
         ("", &["--max-block-secs", "0.2"][..]),
         ("max_block_secs = 0.2", &[]),
         ("max_block_secs = 3600", &["--max-block-secs", "0.2"]),
     ] {
-        goes_on_as_a_handle(&Project::with_config(&format!("[mcp]\n{config}\n")), flag);
+        continues_as_a_handle(&Project::with_config(&format!("[mcp]\n{config}\n")), flag);
     }
 }
 
-fn goes_on_as_a_handle(project: &Project, flags: &[&str]) {
+fn continues_as_a_handle(project: &Project, flags: &[&str]) {
     let mut mcp = project.mcp(flags);
     let run = json!({"command": "echo first; until [ -e go ]; do sleep 0.01; done; echo last"});
     let handed = mcp.call("shell", run);

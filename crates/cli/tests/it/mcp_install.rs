@@ -221,7 +221,7 @@ fn the_clients_that_are_here_are_listed() {
         String::from_utf8(output.stdout).unwrap()
     };
     assert!(
-        list(&[]).starts_with("No agent was found here"),
+        list(&[]).starts_with("No agent is installed"),
         "{}",
         list(&[])
     );
@@ -245,7 +245,7 @@ fn a_scope_that_a_client_does_not_have_is_refused() {
     assert_eq!(run.code(), Some(2), "{}", run.stdout());
     assert_eq!(
         run.stderr(),
-        "windlass: Cline keeps no servers per project; leave `--scope` out\n"
+        "windlass: Cline has no config per project; leave out `--scope`\n"
     );
 }
 

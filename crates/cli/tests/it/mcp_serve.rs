@@ -205,7 +205,7 @@ fn a_record_that_cannot_be_kept_is_said() {
     let mut mcp = project.mcp(&[]);
     mcp.call("shell", json!({"command": "true"}));
     assert!(
-        mcp.stderr().contains("nothing is recorded"),
+        mcp.stderr().contains("the session is not recorded"),
         "{}",
         mcp.stderr()
     );
@@ -219,7 +219,7 @@ fn a_record_that_cannot_be_kept_is_said() {
         .unwrap();
     eventually("it is said", || {
         let said = std::fs::read_to_string(&errors).unwrap();
-        said.contains("nothing is recorded")
+        said.contains("the session is not recorded")
     });
     serve.kill().unwrap();
     serve.wait().unwrap();

@@ -103,7 +103,7 @@ fn a_server_can_be_offered_whole_or_in_part() {
 }
 
 #[test]
-fn a_server_that_does_not_come_up_is_told_and_the_others_work() {
+fn a_server_that_does_not_come_up_is_reported_and_the_others_work() {
     needs!("python3");
     let project = project(
         "",
@@ -213,7 +213,7 @@ fn a_picture_is_an_attachment_of_its_call() {
     let picture = || vec!["image/png"];
     assert_eq!(kinds[0], ("picture", picture()));
     assert_eq!(kinds[1], ("fix_echo", vec![]));
-    // The await tells the end again, should the spawn have told it already.
+    // The await reports the end again, even if the spawn has reported it.
     assert!(kinds[2..].contains(&("await", picture())), "{kinds:?}");
     let file = &attached[0].1[0];
     assert_eq!(file, &live);
@@ -244,7 +244,7 @@ fn the_death_of_a_server_is_a_notice_and_the_next_call_starts_it_again() {
         let reply = drive.next();
         assert_eq!(reply["replies"][0]["content"], "x", "{reply}");
         notices += &reply["notices"].to_string();
-        notices.contains("was started again")
+        notices.contains("was restarted")
     });
 }
 

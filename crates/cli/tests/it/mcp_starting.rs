@@ -76,7 +76,7 @@ for line in sys.stdin:
 "#;
 
 #[test]
-fn the_tools_of_a_slow_server_come_later_and_that_is_told() {
+fn the_tools_of_a_slow_server_come_later_and_that_is_reported() {
     needs!("python3");
     let project = Project::with_config(
         "[providers.mcp.slow]\ncommand = \"python3 slow.py\"\ntools = \"all\"\n",

@@ -127,7 +127,7 @@ impl Mcp {
             .send(&json!({"jsonrpc": "2.0", "method": method}));
     }
 
-    /// Calls a tool whose result nobody looks at.
+    /// Calls a tool and ignores its result.
     pub(crate) fn notify_call(&mut self, tool: &str) {
         self.last += 1;
         let params = json!({"name": tool, "arguments": {}});
@@ -172,7 +172,7 @@ impl McpHttp {
         std::fs::read_to_string(&self.errors).unwrap_or_default()
     }
 
-    /// Posts a message with a token; gives the status.
+    /// Posts a message with a token; returns the status.
     pub(crate) fn post(&self, token: &str, body: &Value) -> u16 {
         let authority = self.url.strip_prefix("http://").unwrap();
         let authority = authority.strip_suffix("/mcp").unwrap();

@@ -212,7 +212,7 @@ fn words(namespace: &str) -> Vec<String> {
     ]
 }
 
-/// Runs `ip`; gives whether it did what it was told.
+/// Runs `ip`; returns whether it succeeded.
 fn ip(args: &[&str]) -> bool {
     let output = Command::new("ip").args(args).output().unwrap();
     output.status.success()

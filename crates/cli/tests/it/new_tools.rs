@@ -8,7 +8,7 @@ use windlass_testing::needs;
 use crate::building::build_package;
 use crate::support::{Project, files_below};
 
-/// Writes a tool; gives what was said.
+/// Writes a tool; returns what was said.
 #[track_caller]
 fn new(project: &Project, name: &str, lang: &str) -> String {
     let run = project.run(&["tools", "new", name, "--lang", lang], "");
@@ -33,7 +33,7 @@ fn check(project: &Project, name: &str) {
         .drive()
         .content(name, json!({"name": "\"world\" 'n all"}));
     assert_eq!(quiet, json!("Hello, \"world\" 'n all!"));
-    // An answer that the config gives ahead is one too.
+    // A preset answer in the config is an answer too.
     project.write(
         ".windlass/config.toml",
         &format!("[conversation.tools.{name}]\nquestions.loud = {{ answer = true }}\n"),
@@ -95,7 +95,8 @@ fn nothing_is_overwritten() {
     };
     assert_eq!(
         refused("greet", "python"),
-        "windlass: there is a tool `greet` already in .windlass/tools/greet.toml:1:21; choose another name\n"
+        "windlass: tool `greet` exists already in .windlass/tools/greet.toml:1:21; choose another \
+         name\n"
     );
     assert_eq!(
         refused("git", "sh"),
@@ -106,12 +107,12 @@ fn nothing_is_overwritten() {
     fs::remove_file(project.root().join(".windlass/tools/greet.toml")).unwrap();
     let run = project.run(&["tools", "new", "greet", "--lang", "sh"], "");
     assert_eq!(run.code(), Some(2));
-    assert!(run.stderr().contains("is there already and was left alone"));
+    assert!(run.stderr().contains("exists already and was not changed"));
     assert!(!project.root().join(".windlass/tools/greet.toml").exists());
 }
 
 #[test]
-fn a_missing_sdk_is_told_with_what_would_work() {
+fn a_missing_sdk_is_reported_with_what_would_work() {
     let project = Project::new();
     let args = ["tools", "new", "a", "--lang", "rust", "--sdk", "nowhere"];
     let run = project.run(&args, "");

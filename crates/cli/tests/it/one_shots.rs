@@ -8,7 +8,7 @@ use crate::processes::Victim;
 use crate::support::{Project, call};
 use windlass_testing::needs;
 
-/// Runs a shell command once; gives its reply.
+/// Runs a shell command once; returns its reply.
 #[track_caller]
 fn shell(arguments: Value) -> Value {
     let project = Project::new();
@@ -72,7 +72,7 @@ fn json_that_a_shell_prints_stays_text() {
 }
 
 #[test]
-fn it_runs_where_and_with_what_it_is_told() {
+fn it_runs_in_the_given_folder_and_environment() {
     let project = Project::new();
     project.write("sub/file", "");
     let mut drive = project.drive();
@@ -89,7 +89,7 @@ fn it_runs_where_and_with_what_it_is_told() {
 }
 
 #[test]
-fn what_stays_behind_does_not_delay_the_answer_and_is_told() {
+fn what_stays_behind_does_not_delay_the_answer_and_is_reported() {
     let victim = Victim::new();
     let project = Project::new();
     let mut drive = project.drive();

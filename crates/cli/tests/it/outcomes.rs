@@ -149,7 +149,7 @@ fn a_question_that_nobody_can_answer_fails_the_call() {
     let error = project.drive().error("it", json!({}));
     assert_eq!(
         error,
-        "the tool asked \"Your name?\" and nobody could answer; \
+        "the tool asked \"Your name?\" and no one could answer; \
          ask the user, or do without it"
     );
 }
@@ -245,7 +245,7 @@ fn a_handle_waits_for_apply() {
     assert_eq!(view["question"]["text"], json!("Your name?"));
     let apply = |input: Value| json!({"action": "apply", "id": "h", "input": input});
     let error = drive.error("it", apply(json!(["no"])));
-    assert_eq!(error, "question `name` wants a string, not [\"no\"]");
+    assert_eq!(error, "question `name` needs a string, not [\"no\"]");
     let view = drive.content("it", apply(json!("Ada")));
     assert_eq!(view["question"]["id"], json!("sure"), "{view}");
     let view = drive.content("it", apply(json!(true)));
@@ -307,7 +307,7 @@ fn what_a_program_that_runs_instead_prints_is_plain_text() {
 }
 
 #[test]
-fn a_slip_of_the_author_is_told_with_the_output() {
+fn a_slip_of_the_author_is_reported_with_the_output() {
     let said = r#"{"type":"sucess","content":"the work"}"#;
     let error = printing(said).drive().error("it", json!({}));
     assert!(error.contains("the work"), "{error}");

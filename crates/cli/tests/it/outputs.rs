@@ -10,7 +10,7 @@ use windlass_testing::model::Turn;
 use crate::query::asked;
 use crate::support::{Drive, Project, spawn};
 
-/// Every command that prints something and ends by itself.
+/// Every command that prints something and exits.
 const COMMANDS: [&[&str]; 17] = [
     &["--help"],
     &["--version"],

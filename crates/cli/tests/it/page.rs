@@ -38,7 +38,7 @@ fn a_person_watches_answers_takes_over_and_hands_back() {
     browser.wait(".handle:has-text('job') .dot[data-state=stopped]");
     browser.until("[...document.querySelectorAll('.handle')].some(h => h.querySelector('.last').textContent === 'done')");
 
-    // A person types, and nobody else.
+    // Only the person types.
     serve.call(&session, "shell", python("py"));
     browser.click(".handle:has-text('py')");
     browser.until_row(">>>");

@@ -23,7 +23,7 @@ fn open(asked: &Asked) -> (Serve, Browser) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_person_asks_a_model_grants_its_request_and_goes_on() {
+async fn a_person_asks_a_model_grants_its_request_and_continues() {
     needs!("page-driver", "chromium");
     let turns = [
         Turn::new([
@@ -58,7 +58,7 @@ async fn a_person_asks_a_model_grants_its_request_and_goes_on() {
         browser.click(".md-link:has-text('docs')");
         browser.wait("dialog.links a[href='https://docs.example/x']");
         browser.press("Escape");
-        // The same conversation goes on, and nothing stands there twice.
+        // The same conversation continues, and nothing is shown twice.
         browser.fill(".ask-box .ask-field", "and now?");
         browser.press("Enter");
         browser.wait(".message:has-text('The second answer.')");

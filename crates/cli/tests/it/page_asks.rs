@@ -1,5 +1,5 @@
 //! "Needs you" on the page: what an agent's tools ask, and text that wants to
-//! deceive whoever answers.
+//! deceive the user.
 
 use serde_json::{Value, json};
 use windlass_testing::needs;
@@ -9,7 +9,7 @@ use crate::page_support::Browser;
 use crate::support::Project;
 
 #[test]
-fn a_question_of_an_agent_that_can_ask_nobody_needs_you_with_its_context() {
+fn a_question_of_an_agent_without_elicitation_is_on_the_page_with_its_context() {
     needs!("page-driver", "chromium", "python3");
     let project = Project::with_config(
         r#"
@@ -137,7 +137,7 @@ fn a_double_press_never_answers_the_next_request() {
         browser.press("y");
         browser.wait_gone(".ask:has-text('echo one')");
         browser.press("y");
-        // The focus stays where the request was; a key goes on from there.
+        // The focus stays where the request was; a key continues from there.
         let focused = browser.evaluate("document.activeElement.textContent");
         assert_eq!(focused, json!("Needs you (1)"));
         browser.press("j");
@@ -221,7 +221,7 @@ fn the_desktop_tells_of_a_request_where_that_is_allowed() {
     let mut browser = Browser::start(&project);
     browser.ask(json!({"command": "allow", "permissions": ["notifications"]}));
     browser.follow_link(&serve);
-    // What the browser would show is kept instead; the page is not looked at.
+    // The test stores the notifications that the browser would show; the page is hidden.
     browser.evaluate(
         "(() => {
             window.shown = [];

@@ -9,7 +9,7 @@ use crate::page_support::Browser;
 use crate::processes::Victim;
 
 #[test]
-fn two_browsers_go_on_after_a_server_was_killed_and_end_what_is_held() {
+fn two_browsers_continue_after_a_server_was_killed_and_end_what_is_held() {
     needs!("page-driver", "chromium");
     let project = keeping();
     let mut serve = Serve::start(&project);

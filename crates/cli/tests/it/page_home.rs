@@ -52,7 +52,7 @@ fn the_overview_shows_live_terminals_of_all_sessions_and_what_failed() {
     browser.wait(".recent .call:has-text('echo said by two')");
     browser.click(".home .chip:has-text('Failed')");
     browser.until("document.querySelectorAll('.recent .call').length === 2");
-    // A failed call is two clicks away, with all that it was asked.
+    // A failed call is two clicks away, with all of its arguments.
     browser.click(".recent .call:has-text('who: one')");
     browser.wait(".call-detail:has-text('no_such_tool')");
     browser.click("#home");
@@ -164,7 +164,7 @@ fn a_missing_token_can_be_pasted() {
     browser.wait(".gate .problem:has-text('no token')");
     browser.fill("#token-field", &"A".repeat(43));
     browser.press("Enter");
-    browser.wait(".gate:has-text('does not know this token')");
+    browser.wait(".gate:has-text('rejected this token')");
     browser.fill("#token-field", &format!("http://{address}/#token={token}"));
     browser.press("Enter");
     browser.wait("#connection[data-state=live]");

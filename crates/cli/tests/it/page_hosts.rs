@@ -34,7 +34,7 @@ fn the_page_shows_hosts_workers_and_what_runs_there() {
     let mut browser = Browser::open(&project, &serve);
     let fleet = ".host:has(h3:text-is('fleet'))";
     browser.wait(&format!(
-        "{fleet} .standing:has-text('1 of 2 workers with its labels · 0 of 4 slots taken')"
+        "{fleet} .standing:has-text('1 of 2 workers with its labels · 0 of 4 slots in use')"
     ));
     browser.wait(&format!("{fleet} .worker:has-text('w2'):has-text('0/8')"));
     browser.wait(".unfit:text-is('not used: lacks linux')");
@@ -95,7 +95,7 @@ fn a_broker_is_asked_only_while_the_section_is_shown() {
     let session = serve.session(json!({"trusted": true}));
     let spawn = json!({"action": "spawn", "id": "here", "command": "echo up; exec cat"});
     serve.call(&session, "shell", spawn);
-    // Nobody has looked yet.
+    // The page was not opened yet.
     assert!(silent.accept().is_err(), "a broker was connected to");
     let mut browser = Browser::open(&project, &serve);
     browser.wait(".host:has(h3:text-is('fleet')) .standing.problem:has-text('has not answered')");

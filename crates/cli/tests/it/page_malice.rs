@@ -10,7 +10,7 @@ use crate::http_support::Serve;
 use crate::page_support::Browser;
 use crate::support::Project;
 
-/// A session in whose root folder nobody but the right one should be able to look.
+/// A session whose root folder only its own user may see.
 fn with_a_secret(serve: &Serve) -> String {
     let session = serve.session(json!({"trusted": true}));
     let command = "echo for-your-eyes-only; exec cat";
@@ -278,8 +278,8 @@ fn the_first_load_is_small_and_nothing_leaves_the_machine() {
     }
 }
 
-/// Read late, it is told that it missed something, and how things stand; one
-/// that was cut off meanwhile is told when it comes back.
+/// A stream that is read late gets a gap event and the present state; one
+/// that was cut off gets them when it reconnects.
 #[test]
 fn for_a_page_that_does_not_read_nothing_is_queued() {
     let project = Project::new();

@@ -75,7 +75,7 @@ impl Browser {
         self.wait("#connection[data-state=live]");
     }
 
-    /// Carries a command out; gives its result.
+    /// Carries a command out; returns its result.
     #[track_caller]
     pub(crate) fn ask(&mut self, command: Value) -> Value {
         let stdin = self.stdin.as_mut().unwrap();
@@ -146,7 +146,7 @@ impl Browser {
         ));
     }
 
-    /// What this gives in the page.
+    /// The value of this expression in the page.
     #[track_caller]
     pub(crate) fn evaluate(&mut self, script: &str) -> Value {
         self.ask(json!({"command": "evaluate", "script": script}))
@@ -161,7 +161,7 @@ impl Browser {
         self.ask(json!({"command": "screenshot", "path": path}));
     }
 
-    /// What axe-core finds wrong with the page as it is.
+    /// The violations that axe-core finds on the present page.
     #[track_caller]
     pub(crate) fn is_accessible(&mut self, view: &str) {
         let found = self.ask(json!({"command": "axe"}));

@@ -12,7 +12,7 @@ fn cat(id: &str, terminal: bool) -> Value {
     json!({"action": "spawn", "id": id, "command": "cat", "terminal": terminal})
 }
 
-/// A server with one handle of `cat`; gives the path of its session.
+/// A server with one handle of `cat`; returns the path of its session.
 fn serve_cat(project: &Project, terminal: bool) -> (Serve, String) {
     let serve = Serve::start(project);
     let session = serve.session(json!({"trusted": true}));
@@ -121,7 +121,7 @@ fn a_lock_that_was_taken_from_somebody_stays_when_its_end_is_heard_late() {
     browser.wait("#takeover:has-text('Hand back')");
     browser.type_text("mine now");
     browser.until_row("mine now");
-    // Whoever takes it from this page is heard of.
+    // The page shows that another client has taken it over.
     serve.post(&format!("{path}/lock"), json!({"anyway": true}));
     browser.wait("#takeover:has-text('Take it anyway')");
     browser.has_no_problems();

@@ -28,7 +28,7 @@ fn explain(project: &Project, arguments: Value) -> (Value, Option<i32>) {
     )
 }
 
-/// Sends a call that is asked about and replies to that; gives the request
+/// Sends a call that is asked about and replies to that; returns the request
 /// and the call's own reply.
 fn asked(drive: &mut Drive, arguments: Value, reply: &str) -> (Value, Value) {
     drive.send(&json!([call("shell", arguments)]));
@@ -138,8 +138,8 @@ fn explain_says_which_rule_decides_and_why() {
     assert_eq!((&asked["outcome"], code), (&json!("asked"), Some(0)));
     assert_eq!(
         asked["patterns"][0]["why"],
-        "no rule matches, so `run = \"ask\"` decides; \
-         it does more than a pattern can say, so only a rule of exactly its text allows it"
+        "no rule matches, so `run = \"ask\"` decides; no pattern can describe everything it does, \
+                                           so only a rule with its exact text allows it"
     );
     let apply = json!({"action": "apply", "id": "a", "input": "y"});
     assert_eq!(explain(&project, apply).0["outcome"], "allowed");
@@ -148,7 +148,7 @@ fn explain_says_which_rule_decides_and_why() {
 }
 
 #[test]
-fn a_wrong_word_is_told_with_its_place() {
+fn a_wrong_word_is_reported_with_its_place() {
     let project =
         Project::with_config("[conversation.tools.shell.permissions]\n\"rm *\" = \"forbid\"\n");
     let listed = project.run(&["tools"], "");

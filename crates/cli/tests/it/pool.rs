@@ -41,7 +41,7 @@ fn one_shots_and_handles_run_on_a_worker() {
     let text = checked.stdout();
     assert_eq!(checked.code(), Some(0), "{text}");
     assert!(
-        text.contains("handles wait, and go on when it is back"),
+        text.contains("handles wait; they continue when it is back"),
         "{text}"
     );
     let ended = drive.content("shell", json!({"action": "abort", "id": "it"}));
@@ -84,7 +84,7 @@ fn a_worker_that_drains_takes_nothing_new_and_ends_with_its_last_program() {
     let drained = project.run(&["workers", "drain", "first"], "");
     assert_eq!(drained.code(), Some(0), "{}", drained.stderr());
     assert!(
-        drained.stdout().contains("1 programs run there"),
+        drained.stdout().contains("it still runs 1 programs"),
         "{}",
         drained.stdout()
     );
@@ -127,7 +127,7 @@ fn a_start_that_is_delivered_again_does_not_run_again() {
     for _ in 0..3 {
         copier.publish(&subject, &start);
     }
-    // The queue is taken in its order: this one runs after the copies were looked at.
+    // The queue is ordered, so this one runs after the copies were checked.
     drive.content("shell", json!({"command": "echo y >> ran"}));
     assert_eq!(project.read("ran"), "x\ny\n");
     // So it is with a worker that knows nothing of the first but its claim.

@@ -30,7 +30,7 @@ fn ran(project: &Project) -> BTreeMap<String, String> {
     all
 }
 
-/// Fetches a handle; gives the reply as text.
+/// Fetches a handle; returns the reply as text.
 fn fetch(drive: &mut Drive, id: &str) -> String {
     drive
         .one("shell", json!({"action": "fetch", "id": id}))
@@ -143,7 +143,7 @@ fn handles_wait_for_a_broker_that_is_away_for_longer_than_their_lease() {
     drive.run([noting("it")]);
     broker.kill();
     eventually("a fetch says that the host is not reached", || {
-        fetch(&mut drive, "it").contains("has not been reached")
+        fetch(&mut drive, "it").contains("has been unreachable")
     });
     std::thread::sleep(Duration::from_secs(8));
     broker.restart();

@@ -112,7 +112,7 @@ fn start_all(drive: &mut Drive, ids: &[String]) -> BTreeSet<String> {
     started
 }
 
-/// Tells each handle to end; gives how many finished, and how many were lost.
+/// Tells each handle to end; returns how many finished, and how many were lost.
 fn finish_all(drive: &mut Drive, ids: &BTreeSet<String>) -> (usize, usize) {
     let (mut finished, mut lost) = (0, 0);
     for id in ids {

@@ -16,7 +16,7 @@ fn keeping(broker: &Broker) -> Project {
 }
 
 #[test]
-fn the_next_session_goes_on_with_a_kept_handle_on_a_worker() {
+fn the_next_session_continues_with_a_kept_handle_on_a_worker() {
     needs!("nats-server");
     let broker = Broker::start();
     let project = keeping(&broker);

@@ -89,7 +89,7 @@ impl Broker {
         }
     }
 
-    /// A connection that speaks NATS by hand.
+    /// A connection with a minimal NATS client.
     pub(crate) fn speak(&self) -> Speaker {
         let mut stream = TcpStream::connect(self.address()).unwrap();
         stream
@@ -180,7 +180,7 @@ impl WorkerProcess {
         self.process.kill();
     }
 
-    /// Waits for its end; gives its exit code.
+    /// Waits for its end; returns its exit code.
     #[track_caller]
     pub(crate) fn wait(&mut self) -> Option<i32> {
         self.process.wait().code()

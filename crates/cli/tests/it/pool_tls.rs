@@ -77,7 +77,7 @@ fn a_pool_with_certificates_is_used_by_its_account_alone() {
     let stranger = Project::with_own_config(&configured(&broker, folder.path(), "stranger"));
     let none = stranger.drive().error("shell", json!({"command": "true"}));
     assert!(none.contains("pool `ci` has no worker"), "{none}");
-    // Nobody gets in without a certificate.
+    // A client without a certificate is rejected.
     let url = broker.url();
     let config = format!("[hosts.fleet]\nnats = \"{url}\"\npool = \"ci\"\nca = {ca:?}\n");
     let bare = Project::with_own_config(&config).run(&["hosts", "check", "fleet"], "");

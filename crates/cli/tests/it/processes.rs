@@ -117,7 +117,7 @@ pub(crate) fn parent(pid: u32) -> Option<u32> {
     stat(pid).map(|(_, parent)| parent)
 }
 
-/// It has exited, whether or not somebody has waited for it.
+/// It has exited, whether or not its parent has waited for it.
 pub(crate) fn has_exited(pid: u32) -> bool {
     stat(pid).is_none_or(|(state, _)| state == 'Z')
 }

@@ -37,7 +37,7 @@ fn shell(command: &str) -> Turn {
     Turn::calls([("shell", json!({"command": command}))])
 }
 
-/// What the model was told in reply to its calls.
+/// What the model received in reply to its calls.
 pub(crate) fn replies(asked: &Asked) -> Vec<String> {
     let seen = asked.server.seen();
     let messages = seen.last().unwrap().body["messages"].as_array().unwrap();
@@ -119,7 +119,7 @@ async fn where_nobody_can_be_asked_permission_is_refused_with_what_would_work() 
     assert_eq!(run.code(), Some(3));
     let replies = replies(&asked);
     assert!(
-        replies[0].contains("nobody can be asked, so nothing has run; tell the user"),
+        replies[0].contains("no user can be asked, so nothing has run; tell the user"),
         "{replies:?}"
     );
     assert!(!asked.project.root().join("file").exists());
@@ -132,8 +132,8 @@ async fn a_missing_key_says_which_variable_and_who_needs_none() {
     assert_eq!(run.code(), Some(2));
     assert_eq!(
         run.stderr(),
-        "windlass: `anthropic` needs a key: set `ANTHROPIC_API_KEY`; \
-         without a key there are ollama, llamacpp, lmstudio, vllm\n"
+        "windlass: `anthropic` needs a key: set `ANTHROPIC_API_KEY`; these providers need none: \
+         ollama, llamacpp, lmstudio, vllm\n"
     );
 }
 
@@ -237,7 +237,7 @@ async fn models_lists_the_providers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_conversation_goes_on_in_another_process() {
+async fn a_conversation_continues_in_another_process() {
     let turns = [
         shell("echo forty-two"),
         Turn::text("It says forty-two."),
@@ -277,7 +277,7 @@ async fn a_conversation_goes_on_in_another_process() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_conversation_whose_process_was_killed_can_go_on() {
+async fn a_conversation_whose_process_was_killed_can_continue() {
     let victim = Victim::new();
     let asked = asked(
         "unattended",
@@ -342,7 +342,7 @@ async fn a_reply_of_the_model_is_one_message_of_the_record() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refused_call_is_told_on_stderr_and_by_the_exit_code() {
+async fn a_refused_call_is_reported_on_stderr_and_by_the_exit_code() {
     let turns = [shell("echo made > file"), Turn::text("Pity.")];
     let asked = asked("ask", turns).await;
     let run = asked.query(&["--non-interactive", "make", "it"], "");
@@ -380,7 +380,7 @@ async fn json_begins_with_the_session_and_tells_what_was_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_local_provider_that_is_not_there_is_told_at_once() {
+async fn a_local_provider_that_is_not_there_is_reported_at_once() {
     let asked = asked("unattended", []).await;
     let base = "providers.llm.ollama.base_url=\"http://127.0.0.1:1\"";
     let run = asked.query(&["--set", base, "hello"], "");

@@ -89,7 +89,7 @@ async fn two_agents_are_awaited_in_one_batch() {
 
     let system = of_agent(&asked, "do one")[0]["messages"][0]["content"].to_string();
     assert!(system.contains("You are an agent"), "{system}");
-    // They are children of ours in the record, and not what goes on.
+    // In the record they are children of this session. `--continue` does not choose them.
     let sessions = sessions(&asked);
     assert_eq!(sessions.len(), 3);
     let ours = sessions
@@ -176,7 +176,7 @@ async fn an_abort_ends_an_agent_and_its_tools() {
     tokio::task::block_in_place(|| {
         eventually("it sleeps", || !victim.alive().is_empty());
         asked.server.release("up");
-        // While our own turn goes on.
+        // While our own turn continues.
         eventually("it is gone", || victim.alive().is_empty());
         asked.server.release("gone");
         assert_eq!(child.wait().unwrap().code(), Some(0));
@@ -205,7 +205,7 @@ async fn agents_are_only_so_deep_and_so_many() {
     assert!(!offered.contains(r#""name":"agent""#), "{offered}");
     let told = agent[1]["messages"].to_string();
     assert!(
-        told.contains("max_depth") && told.contains("do it yourself"),
+        told.contains("max_depth") && told.contains("do the task yourself"),
         "{told}"
     );
     // Which of the two was first is not said.

@@ -26,7 +26,7 @@ async fn bored() -> Sitting {
     sitting
 }
 
-/// What the model was told last.
+/// What the model received last.
 fn told(asked: &Asked) -> String {
     let seen = asked.server.seen();
     seen.last().unwrap().body["messages"].to_string()
@@ -48,7 +48,7 @@ async fn a_second_ctrl_c_leaves_however_soon_it_comes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_goes_on_is_asked_again_by_the_next_ctrl_c() {
+async fn a_person_who_continues_is_asked_again_by_the_next_ctrl_c() {
     let sitting = bored().await;
     for leave in ["\r", "\x1b"] {
         sitting.press("\x03");
@@ -259,7 +259,7 @@ async fn the_terminal_is_left_as_it_was() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stopped_query_has_its_keys_again_when_it_goes_on() {
+async fn a_stopped_query_has_its_keys_again_when_it_continues() {
     needs!("bash");
     let asked = asked("unattended", [endless()]).await;
     let windlass = env!("CARGO_BIN_EXE_windlass");

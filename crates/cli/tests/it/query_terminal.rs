@@ -212,7 +212,7 @@ async fn ctrl_c_while_it_asks_leaves() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_smaller_terminal_is_drawn_anew() {
+async fn a_smaller_terminal_is_redrawn() {
     let turns = [
         Turn::calls([(
             "shell",

@@ -14,7 +14,7 @@ use crate::support::{Project, call, eventually, spawn};
 fn every_handle_of_every_runtime_is_listed() {
     let project = Project::new();
     let shown = project.run(&["ps"], "").stdout();
-    assert!(shown.starts_with("Nothing runs: no session"), "{shown}");
+    assert!(shown.starts_with("Nothing is running."), "{shown}");
     let mut one = project.drive();
     let mut two = project.drive();
     one.run([spawn("a", "echo hello; sleep 1000")]);
@@ -36,7 +36,7 @@ fn every_handle_of_every_runtime_is_listed() {
     one.finish();
     two.finish();
     let shown = project.run(&["ps"], "").stdout();
-    assert!(shown.starts_with("Nothing runs: no session"), "{shown}");
+    assert!(shown.starts_with("Nothing is running."), "{shown}");
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn a_terminal_is_attached_to_typed_into_and_left() {
     desk.press("\u{1d}");
     desk.script.wait().unwrap();
     eventually("it says so", || {
-        desk.shows("Detached from `deep`, which goes on.")
+        desk.shows("Detached from `deep`, which keeps running.")
     });
     eventually("it has its own size again", || log().contains("8 30"));
     let reply = drive.run([call("shell", json!({"command": "true"}))]);

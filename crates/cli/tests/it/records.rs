@@ -130,7 +130,7 @@ fn it_can_be_turned_off_and_where_it_cannot_be_it_is_said() {
         (Some(0), "one\n")
     );
     assert!(
-        called.stderr().contains("nothing is recorded"),
+        called.stderr().contains("the session is not recorded"),
         "{}",
         called.stderr()
     );

@@ -14,7 +14,7 @@ fn line(command: &str) -> Value {
 }
 
 #[test]
-fn a_denial_is_told_with_what_is_allowed() {
+fn a_denial_is_reported_with_what_is_allowed() {
     let project = Project::with_config(WORKSPACE);
     let mut drive = project.drive();
     assert_eq!(drive.content("shell", line("echo x > new; cat new")), "x\n");
@@ -77,7 +77,7 @@ fn a_person_can_let_a_call_run_again_outside() {
     assert_eq!(title, "Run `shell` again, outside of its sandbox?");
     let fields = request["metadata"]["rendering"]["fields"].to_string();
     assert!(
-        fields.contains("no; inside it was denied write to /var/tmp/windlass-outside-"),
+        fields.contains("no; the sandbox denied write to /var/tmp/windlass-outside-"),
         "{fields}"
     );
     drive.send(&json!({"permission": request["id"], "reply": "once"}));
@@ -144,7 +144,7 @@ fn a_reply_names_the_limit() {
         error.contains("it exceeded the limit file_size = 1MiB"),
         "{error}"
     );
-    // A shell tells the end of its command by a code of its own.
+    // A shell reports the end of its command with its own exit code.
     let error = drive.error(
         "shell",
         line("dd if=/dev/zero of=big bs=64k count=100 2>/dev/null"),
@@ -171,7 +171,7 @@ fn handles_of_one_sandbox_share_its_loopback() {
 }
 
 #[test]
-fn home_as_a_project_is_read_only_and_told() {
+fn home_as_a_project_is_read_only_and_reported() {
     let project = Project::new();
     let home = project.root().parent().unwrap().join("home");
     project.write_own(WORKSPACE);
@@ -182,7 +182,7 @@ fn home_as_a_project_is_read_only_and_told() {
         .unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(
-        errors.contains("is no project that a sandbox could let programs write"),
+        errors.contains("is too broad to be writable in a sandbox"),
         "{errors}"
     );
 }
@@ -336,7 +336,7 @@ fn a_person_is_asked_about_a_handle_that_was_denied_something() {
     for (reply, told) in [
         (
             "once",
-            "the user lets this call run once outside of its sandbox",
+            "the user allowed this call to run once outside its sandbox",
         ),
         (
             "always",

@@ -7,7 +7,7 @@ use windlass_testing::needs;
 
 use crate::support::Project;
 
-/// A server that speaks to a person. Dropped, it is killed.
+/// A server on a terminal. Dropping it kills it.
 struct Greeting {
     child: Child,
     lines: Vec<String>,

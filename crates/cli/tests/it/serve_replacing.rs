@@ -28,7 +28,7 @@ fn is_served(address: &str) -> std::io::Result<()> {
     }
 }
 
-/// Replaces a server. The one before has ended by itself.
+/// Replaces a server. The old one exits on its own.
 fn replace(project: &Project, old: Serve, args: &[&str]) -> Serve {
     let new = Serve::start_at_with(project, &old.address, &[&["--replace"], args].concat());
     assert_eq!(new.address, old.address);
@@ -260,7 +260,7 @@ fn a_tool_replaces_no_server() {
     let command = format!("{windlass} serve --replace; echo code $?");
     let said = serve.call(&session, "shell", json!({ "command": command }));
     let said = said.as_str().unwrap();
-    assert!(said.contains("speaks for the person"), "{said}");
+    assert!(said.contains("acts for the user"), "{said}");
     let socket = serve
         .socket
         .with_file_name(format!("serve-{}.handover", serve.pid()));

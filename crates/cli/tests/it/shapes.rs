@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, spawn};
 
-/// Spawns a shell command that ends by itself; gives how that is told.
+/// Spawns a shell command that exits on its own; returns the notice about it.
 #[track_caller]
 fn stopped(command: &str) -> Value {
     let project = Project::new();

@@ -14,7 +14,7 @@ use crate::hosts::WINDLASS;
 use crate::processes::{descendants, has_exited, kill, name};
 use crate::support::eventually;
 
-/// How often a port that somebody else took meanwhile is replaced by another.
+/// The number of retries if another process takes the chosen port.
 const ATTEMPTS: usize = 10;
 
 /// A running server. Its sessions are ended with it.
@@ -164,7 +164,7 @@ impl Drop for SshServer {
     }
 }
 
-/// `sshd` wants to be called by its path, because it starts itself anew for each connection.
+/// `sshd` needs an absolute path, because it executes itself for each connection.
 fn sshd() -> &'static str {
     let places = ["/usr/sbin/sshd", "/usr/bin/sshd", "/usr/local/sbin/sshd"];
     let found = places.into_iter().find(|place| Path::new(place).exists());

@@ -76,7 +76,7 @@ say(type="stopped", result={"Ok": "exactly this \n"})
     );
     assert_eq!(
         error,
-        "question `sure` wants true or false, not \"perhaps\""
+        "question `sure` needs true or false, not \"perhaps\""
     );
     assert_eq!(
         talk(&mut drive, "fetch")["state"],
@@ -91,7 +91,7 @@ say(type="stopped", result={"Ok": "exactly this \n"})
 }
 
 #[test]
-fn everything_that_was_said_before_it_settled_is_told() {
+fn everything_that_was_said_before_it_settled_is_reported() {
     needs!("python3");
     let project = project(
         r#"
@@ -181,7 +181,7 @@ hear()
 }
 
 #[test]
-fn an_exit_without_a_last_state_is_told_by_its_code() {
+fn an_exit_without_a_last_state_is_reported_by_its_code() {
     needs!("python3");
     let project = project("say(type=\"running\", content=\"up\")\nsys.exit(\"it broke\")\n");
     let mut drive = project.drive();
@@ -212,7 +212,7 @@ fn a_clean_exit_without_a_last_state_has_the_contents_as_its_result() {
 }
 
 #[test]
-fn an_abort_is_told_first() {
+fn an_abort_is_reported_first() {
     needs!("python3");
     let project = project(
         r#"
@@ -373,7 +373,7 @@ say(type="waiting", question=question)
 }
 
 #[test]
-fn a_slip_of_the_author_is_told_after_its_line() {
+fn a_slip_of_the_author_is_reported_after_its_line() {
     needs!("python3");
     let project = project("say(type='runing', content='one')\nhear()\n");
     let view = talk(&mut project.drive(), "spawn");

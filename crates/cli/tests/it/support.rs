@@ -55,7 +55,7 @@ impl Project {
         done
     }
 
-    /// As somebody else's, which the user has not said a word about.
+    /// As a foreign project, about which the user has not decided.
     pub(crate) fn untrusted() -> Self {
         Self {
             is_trusted: false,
@@ -205,7 +205,7 @@ impl Project {
         Run(output)
     }
 
-    /// Runs a command that lists something; gives the list.
+    /// Runs a command that lists something; returns the list.
     #[track_caller]
     pub(crate) fn list(&self, args: &[&str]) -> Vec<Value> {
         let run = self.run(&[&["--json"], args].concat(), "");
@@ -228,12 +228,12 @@ impl Project {
         self.lines(&[&["drive"], args].concat())
     }
 
-    /// Starts a subcommand that takes and gives lines.
+    /// Starts a subcommand that takes and returns lines.
     pub(crate) fn lines(&self, args: &[&str]) -> Drive {
         self.lines_of(self.windlass(args))
     }
 
-    /// Starts a command that takes and gives lines.
+    /// Starts a command that takes and returns lines.
     pub(crate) fn lines_of(&self, command: Command) -> Drive {
         let errors = self.folder.path().join("stderr");
         Self::lines_with(command, errors)
@@ -258,7 +258,7 @@ impl Project {
         std::thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 if sender.send(line).is_err() {
-                    // Dropping the pipe tells the binary that nobody reads.
+                    // Dropping the pipe closes the binary's stdout.
                     return;
                 }
             }
@@ -315,7 +315,7 @@ impl Drive {
         self.child.id()
     }
 
-    /// Sends a line as it is.
+    /// Sends a line unchanged.
     #[track_caller]
     pub(crate) fn send_text(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().expect("the input is not closed yet");
@@ -340,7 +340,7 @@ impl Drive {
         }
     }
 
-    /// The next line as it is.
+    /// The next line, unchanged.
     #[track_caller]
     pub(crate) fn next_text(&mut self) -> String {
         let lines = self.lines.as_ref().expect("the output is not closed yet");
@@ -349,20 +349,20 @@ impl Drive {
             .unwrap_or_else(|error| panic!("no line came ({error}): {}", self.stderr()))
     }
 
-    /// Runs calls as one batch; gives the whole answer.
+    /// Runs calls as one batch; returns the whole answer.
     #[track_caller]
     pub(crate) fn run<const N: usize>(&mut self, calls: [Value; N]) -> Value {
         self.send(&Value::from_iter(calls));
         self.next()
     }
 
-    /// Runs a single call; gives its reply.
+    /// Runs a single call; returns its reply.
     #[track_caller]
     pub(crate) fn one(&mut self, tool: &str, arguments: Value) -> Value {
         self.run([call(tool, arguments)])["replies"][0].clone()
     }
 
-    /// Runs a single call that must not be an error; gives its content.
+    /// Runs a single call that must not be an error; returns its content.
     #[track_caller]
     pub(crate) fn content(&mut self, tool: &str, arguments: Value) -> Value {
         let reply = self.one(tool, arguments);
@@ -370,7 +370,7 @@ impl Drive {
         reply["content"].clone()
     }
 
-    /// Runs a single call that must be refused or fail; gives what it says.
+    /// Runs a single call that must be refused or fail; returns what it says.
     #[track_caller]
     pub(crate) fn error(&mut self, tool: &str, arguments: Value) -> String {
         let reply = self.one(tool, arguments);
@@ -408,7 +408,7 @@ impl Drive {
         }
     }
 
-    /// Makes it say something, whether or not anybody listens; gives how it
+    /// Makes it say something, whether or not anybody listens; returns how it
     /// ended, if it has.
     pub(crate) fn poke(&mut self) -> Option<ExitStatus> {
         if let Some(stdin) = &mut self.stdin {

@@ -80,7 +80,7 @@ fn under_a_shell_the_tool_as_a_whole_is_quoted() {
 }
 
 #[test]
-fn a_program_is_told_the_tool_and_the_context_as_json() {
+fn a_program_receives_the_tool_and_the_context_as_json() {
     let project = project(r#"{ program = "printf", args = ["%s\n", "{{tool}}", "{{context}}"] }"#);
     let content = project.drive().content("it", json!({"value": "it's"}));
     let lines: Vec<Value> = content

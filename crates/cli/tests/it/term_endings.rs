@@ -1,4 +1,4 @@
-//! Nothing of a terminal's programs is left, whoever ends them.
+//! No program of a terminal is left, however the tool ends.
 
 use serde_json::json;
 use windlass_testing::needs;

@@ -154,7 +154,7 @@ fn neither_pager_nor_editor_traps_a_call() {
     assert!(reason.contains("empty commit message"), "{reason}");
     let done = drive.content("git", json!({"command": "commit", "args": ["-m", "done"]}));
     assert!(done.as_str().unwrap().contains("done"), "{done}");
-    // On a terminal the log is not paged either: it ends by itself.
+    // On a terminal the log is not paged either, so git exits.
     let shown = drive.content(
         "git",
         json!({"action": "spawn", "id": "log", "command": "log"}),

@@ -1,4 +1,4 @@
-//! Secrets: known from the terminal, asked of the person, told to nobody.
+//! Secrets: detected on the terminal, asked of the person, never recorded.
 
 use std::fmt::Write as _;
 
@@ -87,7 +87,7 @@ impl Asked {
         self.reply()
     }
 
-    /// Answers as the person does; gives the program's end.
+    /// Answers as the person does; returns the program's end.
     #[track_caller]
     pub(crate) fn answer(&mut self, secret: &str) -> Value {
         let answer = json!({"answer": self.question["ask"], "value": secret});

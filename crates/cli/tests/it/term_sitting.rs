@@ -55,7 +55,7 @@ impl fmt::Display for Cost {
 }
 
 impl Sitting {
-    /// Starts a command line on a terminal; gives what it shows at its first
+    /// Starts a command line on a terminal; returns what it shows at its first
     /// prompt.
     #[track_caller]
     pub(crate) fn down(project: &Project, command: &str) -> (Self, Value) {
@@ -84,19 +84,19 @@ impl Sitting {
         }
     }
 
-    /// Types a line and Enter; gives what is shown at the next prompt.
+    /// Types a line and Enter; returns what is shown at the next prompt.
     #[track_caller]
     pub(crate) fn line(&mut self, input: &str) -> Value {
         self.apply(json!({"input": input}))
     }
 
-    /// Presses keys; gives what is shown at the next prompt.
+    /// Presses keys; returns what is shown at the next prompt.
     #[track_caller]
     pub(crate) fn keys(&mut self, keys: &[&str]) -> Value {
         self.apply(json!({"keys": keys}))
     }
 
-    /// Applies this; gives what is shown at the next prompt, or at the end.
+    /// Applies this; returns what is shown at the next prompt, or at the end.
     #[track_caller]
     pub(crate) fn apply(&mut self, typing: Value) -> Value {
         let shown = self.act("apply", typing);
@@ -112,7 +112,7 @@ impl Sitting {
         });
     }
 
-    /// Applies what ends the program; gives its end.
+    /// Applies what ends the program; returns its end.
     #[track_caller]
     pub(crate) fn leave(&mut self, typing: Value) -> Value {
         let mut shown = self.act("apply", typing);
@@ -125,7 +125,7 @@ impl Sitting {
         shown
     }
 
-    /// Calls an action on the program; gives the reply as it is.
+    /// Calls an action on the program; returns the unchanged reply.
     #[track_caller]
     pub(crate) fn act(&mut self, action: &str, arguments: Value) -> Value {
         let reply = self.reply(action, arguments);
@@ -133,7 +133,7 @@ impl Sitting {
         reply["content"].clone()
     }
 
-    /// The same, and it must be refused; gives the reason.
+    /// Calls an action that must be refused; returns the reason.
     #[track_caller]
     pub(crate) fn refused(&mut self, action: &str, arguments: Value) -> String {
         let reply = self.reply(action, arguments);
@@ -181,7 +181,7 @@ impl Sitting {
         shown
     }
 
-    /// Ends the session; gives what it has cost.
+    /// Ends the session; returns what it has cost.
     #[track_caller]
     pub(crate) fn up(mut self) -> Cost {
         let (rest, code) = self.drive.finish();
@@ -221,7 +221,7 @@ pub(crate) fn assert_shows(shown: &Value, part: &str) {
     assert!(all.contains(part), "no `{part}` in {shown}");
 }
 
-/// Runs a program in the project, not through Windlass; gives what it printed.
+/// Runs a program in the project, not through Windlass; returns what it printed.
 #[track_caller]
 pub(crate) fn outside(project: &Project, program: &str, args: &[&str]) -> String {
     let output = Command::new(program)

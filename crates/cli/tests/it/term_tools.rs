@@ -98,7 +98,8 @@ fn a_program_with_states_is_no_answer() {
     assert_eq!(
         shown["result"],
         json!(
-            "the tool wants `sh` run with states; `exec` runs programs with `io` \"text\" or \"terminal\""
+            "the tool's `exec` runs `sh` with `io` \"state\"; `exec` supports \"text\" and \
+             \"terminal\""
         )
     );
 }

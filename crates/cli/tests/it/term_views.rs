@@ -7,7 +7,7 @@ use crate::support::{Project, call};
 use crate::term_sitting::{Sitting, assert_ended_well, assert_shows, numbers, text};
 
 #[test]
-fn what_is_new_is_told_once_and_the_rest_on_request() {
+fn what_is_new_is_reported_once_and_the_rest_on_request() {
     let project = Project::new();
     let (mut sitting, shown) = Sitting::down(
         &project,

@@ -13,7 +13,7 @@ pub(crate) fn edit() -> Cost {
     let (mut sitting, shown) = Sitting::down(&project, "vim -u NONE -i NONE file");
     assert!(text(&shown).starts_with("1\n2\n3\n"), "{shown}");
     assert_eq!(shown["cursor"], json!([1, 1]));
-    // Moving changes no row, and so tells nothing but where the cursor is.
+    // Moving changes no row, so only the cursor is reported.
     let moved = sitting.apply(json!({"input": "4G", "enter": false}));
     assert_eq!(
         (text(&moved).as_str(), &moved["cursor"]),

@@ -275,7 +275,7 @@ fn staging_hunks_interactively() {
         "kind": "success",
         "handle": "staging",
         "tool": "git",
-        "text": "`staging` stopped well; fetch it to read its result",
+        "text": "`staging` finished successfully; fetch it to read its result",
     });
     assert_eq!(notice, expected);
     let view = drive.content("git", json!({"action": "fetch", "id": "staging"}));

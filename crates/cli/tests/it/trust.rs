@@ -1,4 +1,4 @@
-//! Somebody else's project: nothing of it counts until the user has trusted it.
+//! A foreign project: nothing of it takes effect until the user has trusted it.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -103,7 +103,7 @@ fn nothing_of_a_hostile_project_starts_or_counts() {
 }
 
 #[test]
-fn the_assistant_is_told_once() {
+fn the_assistant_gets_one_notice() {
     let project = hostile();
     let mut drive = project.drive();
     let calls = || [json!({"tool": "shell", "arguments": {"command": "echo hi"}})];
@@ -126,7 +126,7 @@ fn trust_shows_takes_and_asks_again_after_a_change() {
     let shown = project.run(&["trust"], "");
     assert_eq!(shown.code(), Some(2));
     assert!(
-        shown.stderr().contains("nobody can be asked here"),
+        shown.stderr().contains("there is no terminal to ask on"),
         "{}",
         shown.stderr()
     );
@@ -221,7 +221,7 @@ fn a_tool_trusts_nothing() {
     };
     for line in ["trust --yes", "untrust", "trust --yes .windlass"] {
         let said = below(line).stdout();
-        assert!(said.contains("speaks for the person"), "{line}: {said}");
+        assert!(said.contains("acts for the user"), "{line}: {said}");
     }
     let empty = Project::untrusted();
     fs::remove_dir(empty.root().join(".windlass")).unwrap();

@@ -22,7 +22,7 @@ const ALLOW: &str = r#"
 
 const DENIED: &str = "the configuration denies `touch *` of `shell`; nothing has run";
 
-/// Sends a call, replies `reply` to whatever is asked, and gives the requests' patterns and the call's own reply.
+/// Sends a call, replies `reply` to whatever is asked, and returns the requests' patterns and the call's own reply.
 fn step(drive: &mut Drive, arguments: Value, reply: &str) -> (Vec<Value>, Value) {
     drive.send(&json!([call("shell", arguments)]));
     let mut asked = Vec::new();

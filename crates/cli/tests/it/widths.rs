@@ -16,7 +16,7 @@ async fn sit(args: &[&str], cols: u16, turns: Vec<Turn>) -> Sitting {
     sit_within(asked, &binary, size).await
 }
 
-/// No row goes on in the next one within a word. A heading may be as wide as the
+/// No row breaks within a word. A heading may be as wide as the
 /// terminal.
 fn is_whole(rows: &str, cols: u16) -> bool {
     let rows: Vec<&str> = rows.lines().collect();
@@ -83,7 +83,7 @@ async fn a_list_is_cut_to_eighty_columns_and_whole_on_more() {
     let (_, rows) = sit(&["sessions"], 80, Vec::new()).await.ends().await;
     assert_eq!(
         rows,
-        "No session is recorded yet; `windlass chat`, `windlass query` and agents with\n\
+        "No sessions are recorded yet. `windlass chat`, `windlass query` and agents with\n\
          `windlass mcp` record theirs."
     );
 }

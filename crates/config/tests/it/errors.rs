@@ -47,7 +47,7 @@ fn a_key_of_the_wrong_table_is_sent_to_the_right_one() {
 }
 
 #[test]
-fn every_mistake_is_told_with_its_own_file() {
+fn every_mistake_is_reported_with_its_own_file() {
     let folder = Folder::new(&[
         (
             "home/windlass/config.toml",
@@ -126,7 +126,7 @@ lifecycle.timeout_secs = -1
     7 | command = ["x"]
       |           ^^^^^
 
-    .windlass/config.toml:8:10: `conversation.tools.x.source` must be "local", "builtin" or "mcp", with `.NAME` after it where the source has another name for the tool ("mcp.SERVER.TOOL"), not "remote"
+    .windlass/config.toml:8:10: `conversation.tools.x.source` must be "local", "builtin" or "mcp", followed by `.NAME` if the source has another name for the tool ("mcp.SERVER.TOOL"), not "remote"
     8 | source = "remote"
       |          ^^^^^^^^
 
@@ -216,7 +216,7 @@ fn a_tool_must_come_from_somewhere() {
       |                     ^
     "#);
     assert_snapshot!(error_of("[conversation.tools.x]\nsource = \"builtin\"\n"), @r#"
-    .windlass/config.toml:2:10: tool `x` names the built-in tool `x`, which does not exist; there are `shell`, `git`, `await`, `describe_tools`, `agent`
+    .windlass/config.toml:2:10: tool `x` uses the built-in tool `x`, which does not exist; the built-in tools are `shell`, `git`, `await`, `describe_tools`, `agent`
     2 | source = "builtin"
       |          ^^^^^^^^^
     "#);
@@ -235,7 +235,7 @@ fn a_tool_must_come_from_somewhere() {
 #[test]
 fn actions_must_begin_with_a_spawn() {
     assert_snapshot!(error_of("[conversation.tools.x]\ncommand = \"x\"\n[conversation.tools.x.spawn]\nstateful = true\nactions = [\"fetch\", \"abort\"]\n"), @r#"
-    .windlass/config.toml:5:11: tool `x` lists actions without "spawn", so that no handle of it could ever be started; add "spawn", or remove `actions`
+    .windlass/config.toml:5:11: tool `x` lists actions without "spawn", so no handle of it could be started; add "spawn", or remove `actions`
     5 | actions = ["fetch", "abort"]
       |           ^^^^^^^^^^^^^^^^^^
     "#);
@@ -256,7 +256,7 @@ fn a_stateful_tool_may_not_have_a_reserved_parameter() {
 #[test]
 fn types_are_given_to_all_parameters_or_to_none() {
     assert_snapshot!(error_of("[conversation.tools.x]\ncommand = \"x\"\nparameters.a.type = \"string\"\nparameters.b.summary = \"b\"\n"), @r#"
-    .windlass/config.toml:4:12: parameter `b` of `x` has no `type`, while others have one; give it a type, or remove theirs so that the program is asked
+    .windlass/config.toml:4:12: parameter `b` of `x` has no `type`, while others have one; give it a type, or remove the others' types so that the program describes its parameters
     4 | parameters.b.summary = "b"
       |            ^
     "#);
@@ -294,7 +294,7 @@ fn a_server_is_reached_in_one_way() {
 }
 
 #[test]
-fn carets_stand_under_what_is_meant_in_any_script() {
+fn carets_are_below_the_culprit_in_any_script() {
     assert_snapshot!(error_of("conversation.tools.x = { command = \"größe\", sumary = \"ü\" }\n"), @r#"
     .windlass/config.toml:1:45: unknown key `sumary` in `conversation.tools.x`; did you mean `summary`?
     1 | conversation.tools.x = { command = "größe", sumary = "ü" }
@@ -305,7 +305,7 @@ fn carets_stand_under_what_is_meant_in_any_script() {
 #[test]
 fn a_flag_that_assigns_nothing_says_how_to() {
     assert_snapshot!(Folder::new(&[]).set("conversation.tools.shell").error(), @"
-    --set conversation.tools.shell: `conversation.tools.shell` assigns nothing; write key=value, such as conversation.tools.shell.run=ask
+    --set conversation.tools.shell: `conversation.tools.shell` is not an assignment; write key=value, such as conversation.tools.shell.run=ask
     1 | conversation.tools.shell
       | ^^^^^^^^^^^^^^^^^^^^^^^^
     ");

@@ -67,14 +67,14 @@ fn tool_files_load_and_unused_keys_are_said_once() {
     ]);
     let config = folder.load().unwrap_or_else(|error| panic!("{error}"));
     insta::assert_snapshot!(config.warnings.join("\n"), @"
-    `style` has no effect, since Windlass has no use for it (.windlass/config.toml:3:1)
-    `cancellation_response` has no effect, since Windlass has no use for it (.windlass/config.toml:4:1)
-    `style` has no effect, since Windlass has no use for it (.windlass/tools/check.toml:7:1)
-    `format` has no effect, since Windlass has no use for it (.windlass/tools/check.toml:6:1)
-    `result` has no effect, since Windlass has no use for it (.windlass/tools/check.toml:5:1)
-    `style` has no effect, since Windlass has no use for it (.windlass/tools/stage.toml:5:1)
+    `style` has no effect in Windlass (.windlass/config.toml:3:1)
+    `cancellation_response` has no effect in Windlass (.windlass/config.toml:4:1)
+    `style` has no effect in Windlass (.windlass/tools/check.toml:7:1)
+    `format` has no effect in Windlass (.windlass/tools/check.toml:6:1)
+    `result` has no effect in Windlass (.windlass/tools/check.toml:5:1)
+    `style` has no effect in Windlass (.windlass/tools/stage.toml:5:1)
     `access` is not enforced by Windlass (.windlass/tools/stage.toml:20:34)
-    not offered, because `enable` says so: `check`, `stage_hunks`; --set conversation.tools.check.enable=true offers one
+    disabled by `enable`: `check`, `stage_hunks`; enable one with --set conversation.tools.check.enable=true
     ");
 
     let stage = config.tool("stage_hunks").unwrap();
@@ -146,8 +146,8 @@ parameters.query.summary = "Search query."
         Some("Search query.")
     );
     insta::assert_snapshot!(config.warnings.join("\n"), @"
-    `style` has no effect, since Windlass has no use for it (.windlass/config.toml:14:1)
-    `variables` has no effect, since Windlass has no use for it (.windlass/config.toml:6:1)
+    `style` has no effect in Windlass (.windlass/config.toml:14:1)
+    `variables` has no effect in Windlass (.windlass/config.toml:6:1)
     `checksum` is not enforced by Windlass (.windlass/config.toml:7:1)
     ");
 }

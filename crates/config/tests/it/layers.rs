@@ -95,7 +95,7 @@ fn sub_folders_of_tools_are_read() {
     let passed_by = ["h/I.TOML", "h/h.yaml"].map(|file| {
         let file = folder.path(&format!("project/.windlass/tools/{file}"));
         format!(
-            "`{}` is not read, since tools are defined in files that end in `.toml`",
+            "`{}` is not read; files that define tools end in `.toml`",
             file.display()
         )
     });
@@ -103,7 +103,7 @@ fn sub_folders_of_tools_are_read() {
 }
 
 #[test]
-fn a_wrong_file_of_a_sub_folder_is_told_by_its_name() {
+fn a_wrong_file_of_a_sub_folder_is_reported_by_its_name() {
     let folder = Folder::new(&[("project/.windlass/tools/a/b.toml", "[conversation.tool.x]")]);
     let error = folder.error();
     assert!(
@@ -114,12 +114,12 @@ fn a_wrong_file_of_a_sub_folder_is_told_by_its_name() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_leads_into_itself_is_told() {
+fn a_folder_that_leads_into_itself_is_reported() {
     let folder = Folder::new(&[("project/.windlass/tools/a/b.toml", "")]);
     let link = folder.path("project/.windlass/tools/a/round");
     std::os::unix::fs::symlink("..", link).unwrap();
     let error = folder.error();
-    assert!(error.contains("a link leads in a circle"), "{error}");
+    assert!(error.contains("in a cycle of links"), "{error}");
 }
 
 #[test]

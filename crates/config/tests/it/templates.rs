@@ -1,11 +1,11 @@
-//! Templates of commands that could not work are told when they are loaded.
+//! Command templates that cannot work are reported when they are loaded.
 
 use insta::assert_snapshot;
 
 use crate::support::{error_of, load_text};
 
 #[test]
-fn an_unknown_name_is_told_with_the_nearest_one() {
+fn an_unknown_name_is_reported_with_the_nearest_one() {
     assert_snapshot!(error_of(r#"
 [conversation.tools.clean]
 command = { program = "echo rm -rf {{tool.arguments.dri}}/*", shell = true }
@@ -18,20 +18,20 @@ parameters.dir.type = "string"
 }
 
 #[test]
-fn a_template_in_quotes_is_told() {
+fn a_template_in_quotes_is_reported() {
     assert_snapshot!(error_of(r#"
 [conversation.tools.greet]
 command = { program = "echo '{{tool.arguments.name}}'", shell = true }
 parameters.name.type = "string"
 "#), @r#"
-    .windlass/config.toml:3:11: `conversation.tools.greet.command` has the template `{{tool.arguments.name}}` inside single quotes; values are quoted already, so write it outside of the quotes
+    .windlass/config.toml:3:11: `conversation.tools.greet.command` has the template `{{tool.arguments.name}}` inside single quotes; values are quoted automatically, so write it outside the quotes
     3 | command = { program = "echo '{{tool.arguments.name}}'", shell = true }
       |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
     "#);
 }
 
 #[test]
-fn every_fault_of_a_command_is_told() {
+fn every_fault_of_a_command_is_reported() {
     assert_snapshot!(error_of(r#"
 [conversation.tools.x]
 command = "x {{tool.argument.a}} {{ context.roots }} {{ tool.arguments.b | uper }} {{ c d }}"
@@ -53,7 +53,7 @@ parameters.a.type = "string"
     3 | command = "x {{tool.argument.a}} {{ context.roots }} {{ tool.arguments.b | uper }} {{ c d }}"
       |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
-    .windlass/config.toml:3:11: `conversation.tools.x.command` has a template that cannot be read, `{{ c d }}`: unexpected identifier, expected end of variable block
+    .windlass/config.toml:3:11: `conversation.tools.x.command` has an invalid template, `{{ c d }}`: unexpected identifier, expected end of variable block
     3 | command = "x {{tool.argument.a}} {{ context.roots }} {{ tool.arguments.b | uper }} {{ c d }}"
       |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
     "#);
@@ -93,7 +93,7 @@ type = "object"
 required = ["a"]
 properties.a.type = "string"
 "#), @"
-    .windlass/config.toml:4:1: `conversation.tools.x.parameters` is a JSON Schema, and a table for each parameter is wanted; write its `properties` as `conversation.tools.x.parameters.NAME = { type = … }`, with `required = true` in those that must be given
+    .windlass/config.toml:4:1: `conversation.tools.x.parameters` is a JSON Schema, but must be a table for each parameter; write its `properties` as `conversation.tools.x.parameters.NAME = { type = … }`, with `required = true` in the required ones
     4 | [conversation.tools.x.parameters]
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
     ");

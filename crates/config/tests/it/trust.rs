@@ -331,7 +331,7 @@ fn the_question_lists_what_would_run_and_what_is_wanted() {
             "allow `shell` `make *` without asking",
             "allow typing `y` into `shell` without asking",
             "replace the built-in tool `git` by `./my-git`",
-            "answer the question `sure` of `lint` by itself",
+            "answer the question `sure` of `lint` automatically",
             "set `assistant.model` to \"acme/large\"",
             "set `assistant.system_prompt` to \"Obey\\u{1b}[2Jme.…\"",
         ]
@@ -351,7 +351,7 @@ fn the_question_lists_what_would_run_and_what_is_wanted() {
 }
 
 #[test]
-fn a_broken_project_says_why_in_its_question_and_hurts_nobody() {
+fn a_broken_project_says_why_in_its_question_and_does_no_harm() {
     let asking = Asking::new(&[(CONFIG, "[conversaton]\n")]);
     let broken = asking.question().broken.unwrap();
     assert!(broken.contains("unknown key `conversaton`"), "{broken}");
@@ -456,7 +456,7 @@ fn links_in_circles_are_not_followed_for_ever() {
         .unwrap();
     }
     assert!(
-        asking.refusal().contains("lead in a circle"),
+        asking.refusal().contains("a cycle of links"),
         "{}",
         asking.refusal()
     );
@@ -468,7 +468,7 @@ fn is_root() -> bool {
 }
 
 #[test]
-fn somebody_elses_files_are_refused() {
+fn files_of_another_user_are_refused() {
     if !is_root() {
         return;
     }
@@ -503,7 +503,7 @@ fn somebody_elses_files_are_refused() {
 }
 
 #[test]
-fn somebody_elses_folder_above_is_no_project() {
+fn a_folder_of_another_user_above_is_no_project() {
     if !is_root() {
         return;
     }
@@ -516,7 +516,7 @@ fn somebody_elses_folder_above_is_no_project() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_refused_and_hurts_nobody() {
+fn a_file_that_cannot_be_read_is_refused_and_does_no_harm() {
     let asking = Asking::new(&[(CONFIG, "")]);
     fs::write(asking.folder.path(CONFIG), b"a = \"\xff\"").unwrap();
     assert!(asking.refusal().contains("not UTF-8"));

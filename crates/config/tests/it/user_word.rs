@@ -40,8 +40,8 @@ fn providers_are_the_users() {
     assert_eq!(providers["openai"].api_key_env, None);
     assert_eq!(
         told(&config, "providers.llm.evil"),
-        "`providers.llm.evil` of the project has no effect: the addresses and keys of model \
-         providers are for your own configuration to say (.windlass/config.toml:4:16)"
+        "`providers.llm.evil` of the project has no effect: only your own configuration sets the \
+         addresses and keys of model providers (.windlass/config.toml:4:16)"
     );
     told(&config, "providers.llm.openai");
 }

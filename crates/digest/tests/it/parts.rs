@@ -16,7 +16,7 @@ fn push(digester: &mut Digester, steps: std::ops::RangeInclusive<u32>) {
 }
 
 #[test]
-fn line_numbers_go_on_and_known_kinds_are_not_introduced_again() {
+fn line_numbers_continue_and_known_kinds_are_not_introduced_again() {
     let mut digester = Digester::default();
     push(&mut digester, 1..=300);
     let first = digester.digest(SETTINGS);

@@ -112,7 +112,7 @@ impl Walker {
                 self.redirect_list(redirects.as_ref(), command);
             }
             Command::Function(function) => {
-                // From here on its name stands for something else.
+                // From here on its name means something else.
                 self.found.push(SubjectPattern {
                     forms: vec![UNKNOWN.to_string()],
                     exact: true,

@@ -34,7 +34,7 @@ fn add_forms(words: &[String], dialect: ShellLanguage, depth: usize, forms: &mut
         quoted(std::iter::once(name).chain(arguments))
     };
     forms.push(command(arguments));
-    // With its quotes off, as somebody may have written a rule.
+    // Without its quotes, as a rule may be written.
     forms.push(
         format!("{name} {}", arguments.join(" "))
             .trim_end()
@@ -214,7 +214,7 @@ fn runs(name: &str, arguments: &[String]) -> InnerCommand {
                 .map_or(InnerCommand::Anything, InnerCommand::Line);
         }
         "watch" => return InnerCommand::Line(behind(&WATCH, arguments).join(" ")),
-        // They run what comes from elsewhere, or change what a name stands for.
+        // They run commands from another source, or change the meaning of a name.
         "ssh" | "parallel" | "alias" | "enable" | "hash" | "bind" | "fc" | "complete"
         | "compgen" => {
             return InnerCommand::Anything;

@@ -27,14 +27,14 @@ fn a_bad_entry_is_met_only_by_those_who_want_it() {
 }
 
 #[test]
-fn names_are_told_up_to_a_dozen() {
+fn names_are_reported_up_to_a_dozen() {
     let names: Vec<String> = (0..15).map(|n| format!(r#"{{"name":"x{n}"}}"#)).collect();
     let told = error(&format!(r#"{{"tools":[{}]}}"#, names.join(",")), "zebra");
     assert!(told.ends_with("`x11` and 3 more"), "{told}");
 }
 
 #[test]
-fn what_is_long_is_told_by_its_beginning() {
+fn what_is_long_is_reported_by_its_beginning() {
     let told = error(&"y".repeat(5000), "a");
     assert!(told.len() < 250, "{told}");
     assert!(told.contains("y…`, which is not JSON"), "{told}");

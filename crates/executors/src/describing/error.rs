@@ -13,12 +13,13 @@ use windlass_template::RenderError;
 pub enum SelfDescriptionError {
     /// The program has no way to know that it is asked.
     #[error(
-        "its command passes no `{{{{context}}}}`, so its program cannot be asked what the tool takes"
+        "its command passes no `{{{{context}}}}`, so its program cannot describe the tool's \
+         parameters"
     )]
     NoContext,
     #[error(transparent)]
     Template(#[from] RenderError),
-    #[error("`{program}` cannot be asked what the tool takes")]
+    #[error("`{program}` could not be run for its description")]
     Start {
         program: String,
         #[source]
@@ -53,7 +54,8 @@ pub enum SelfDescriptionError {
     },
     /// The program printed JSON without a list of tools.
     #[error(
-        "`{program}`, asked for its tools, printed `{beginning}`, which is no object with a list `tools`"
+        "`{program}`, asked for its tools, printed `{beginning}`, which is not an object with a \
+         list `tools`"
     )]
     NoTools {
         program: String,
@@ -61,7 +63,7 @@ pub enum SelfDescriptionError {
         beginning: String,
     },
     /// The program answered with a protocol error.
-    #[error("`{program}`, asked for its tools, answered as if it were called: {message}")]
+    #[error("`{program}`, asked for its tools, replied as to a call: {message}")]
     Refused { program: String, message: String },
     /// The program lists other tools.
     #[error("`{program}` does not list `{name}`; {}", listing(.listed, .nearest.as_deref()))]
@@ -99,12 +101,16 @@ impl BadEntry {
     fn of(&self, name: &str) -> String {
         match self {
             Self::Twice(times) => format!("lists `{name}` {times} times"),
-            Self::Unreadable(problem) => format!("describes `{name}` wrongly: {problem}"),
+            Self::Unreadable(problem) => format!(
+                "gives an invalid description of `{name}`: \
+                                                  {problem}"
+            ),
             Self::SchemaParameters => format!(
-                "gives `{name}` a JSON Schema as `parameters`, where an entry for each parameter is wanted: {{\"NAME\": {{\"type\": \"string\", \"required\": true}}}}"
+                "gives `{name}` a JSON Schema as `parameters`, where an entry for each parameter \
+                 is expected: {{\"NAME\": {{\"type\": \"string\", \"required\": true}}}}"
             ),
             Self::NoSpawn => format!(
-                "gives `{name}` actions without \"spawn\", so that no handle of it could ever be started"
+                "gives `{name}` actions without \"spawn\", so no handle of it could be started"
             ),
         }
     }

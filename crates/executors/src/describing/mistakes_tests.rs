@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 
 #[test]
-fn a_key_that_is_like_a_known_one_is_told() {
+fn a_key_that_is_like_a_known_one_is_reported() {
     let entry = json!({
         "name": "a",
         "sumary": "A.",
@@ -30,7 +30,7 @@ fn a_key_that_is_like_a_known_one_is_told() {
 }
 
 #[test]
-fn a_word_that_others_use_for_a_key_is_told() {
+fn a_word_that_others_use_for_a_key_is_reported() {
     let entry = json!({"name": "a", "inputSchema": {"type": "object"}});
     assert_eq!(
         mistakes(&entry),
@@ -67,7 +67,7 @@ fn keys_of_others_are_left_alone() {
 }
 
 #[test]
-fn a_json_schema_is_told_from_parameters_of_such_names() {
+fn a_json_schema_is_distinguished_from_parameters_of_such_names() {
     assert!(is_object_schema(
         &json!({"parameters": {"type": "object", "properties": {}}})
     ));

@@ -47,7 +47,7 @@ edit() {
 edit "$@" || exit
 after=$(commands "$1")
 if [ -n "$after" ] && printf "%s\n" "$after" | grep -vxFe "$before" >/dev/null; then
-    echo "the list has commands to execute that were not in it; nothing was rebased" >&2
+    echo "the edited list has new commands to execute; nothing was rebased" >&2
     exit 1
 fi
 "#;

@@ -132,7 +132,7 @@ fn is_harmless_in_vim(text: &str, mut is_inserting: bool) -> bool {
             if !is_number && !VIM_LINES.contains(&command) {
                 return false;
             }
-            // Whoever reads what follows is not vim any more.
+            // The following input is not read by vim any more.
             let leaves = command.contains(['q', 'x']);
             if leaves && !left.trim().is_empty() {
                 return false;

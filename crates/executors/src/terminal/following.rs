@@ -182,7 +182,7 @@ impl ProgramWatch {
             let line = screen.cursor_line().text;
             let (_, column) = screen.cursor();
             let request = secret::request(&line)?.to_owned();
-            // The cursor stands behind it, where there is one.
+            // The cursor, if any, is behind it.
             let is_behind = usize::from(column) > request.chars().count();
             if screen.cursor_visible() && !is_behind {
                 return None;

@@ -250,7 +250,7 @@ async fn a_tool_that_answers_exec_with_pipes_keeps_the_contract() {
     check_contract(&programs).await;
 }
 
-/// The script of a tool that speaks in states.
+/// The script of a state tool.
 fn states(behaviour: Behaviour) -> Option<&'static str> {
     Some(match behaviour {
         Behaviour::Writes => {

@@ -99,7 +99,7 @@ impl FarProgram {
         let sandbox = spec.start.sandbox.as_ref();
         let Some(launcher) = confined(launcher, sandbox, spec.places).await else {
             let problem =
-                "its sandbox is not understood there; install the same version on both sides";
+                "its sandbox is unknown to the host; install the same version on both sides";
             failed(StartFailure::Other, problem.to_owned());
             return None;
         };
@@ -170,7 +170,7 @@ impl FarProgram {
                 if let TakeOverError::Gone { .. } = error {
                     let receipt = files.receipt();
                     files.remove();
-                    gone("nobody holds it there any more".to_owned(), receipt);
+                    gone("it has no holder there any more".to_owned(), receipt);
                 } else {
                     gone(words(&error), None);
                 }

@@ -207,7 +207,7 @@ impl Link {
         };
         if !is_sent {
             // The link broke after the check.
-            program.fail_start("the link was lost before it was started; start it again");
+            program.fail_start("the link was lost before the program was started; start it again");
         }
     }
 
@@ -390,7 +390,8 @@ impl Link {
                 continue;
             }
             let why = format!(
-                "host `{name}` was not reached for its lease of {} s ({why}); the far side ends the program by itself",
+                "host `{name}` was unreachable for its lease of {} s ({why}); the host ends the \
+                 program",
                 lease.as_secs()
             );
             program.lose(&why, 0);

@@ -316,7 +316,7 @@ impl NearProgram {
         if is_started {
             self.lose(&format!("host `{host}`: {why}"), ended);
         } else {
-            self.fail_start("the link was lost while it was started; start it again");
+            self.fail_start("the link was lost while the program was started; start it again");
         }
     }
 
@@ -358,7 +358,10 @@ impl NearProgram {
         if from > received {
             let host = &self.link.options.name;
             self.lose(
-                &format!("more was written than host `{host}` keeps while it cannot be reached; part of it is missing"),
+                &format!(
+                    "the program wrote more than host `{host}` stores while it is \
+                          unreachable; part of the output is missing"
+                ),
                 0,
             );
             self.link

@@ -168,7 +168,7 @@ async fn a_handle_is_owned_then_held_then_stopped() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_end_of_a_lease_is_told_by_its_receipt_until_it_is_forgotten() {
+async fn the_end_of_a_lease_is_reported_by_its_receipt_until_it_is_forgotten() {
     let place = StateFolder::new();
     let (process, kept) = place.keep_tree(Duration::from_millis(10)).await;
     process.leave().await;
@@ -219,7 +219,7 @@ async fn a_killed_holder_is_a_lost_handle() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_corrupt_state_file_is_told_once_and_its_program_ended() {
+async fn a_corrupt_state_file_is_reported_once_and_its_program_ended() {
     let place = StateFolder::new();
     let (process, kept) = place.keep("sleep 1000", LEASE).await;
     let (program, name) = (process.pid(), kept.name().to_owned());

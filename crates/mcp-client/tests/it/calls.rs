@@ -39,7 +39,7 @@ async fn a_call_is_answered_with_what_the_server_says() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn failures_and_refusals_are_told_apart() {
+async fn failures_and_refusals_are_distinguished() {
     needs!("python3");
     let stage = Stage::new(&[]).await;
     assert_eq!(
@@ -103,7 +103,7 @@ async fn progress_is_the_content_of_a_running_handle() {
     assert_eq!(said, ["[1/3] step 1", "[2/3] step 2", "[3/3] step 3"]);
     std::fs::write(&until, "").unwrap();
     assert_eq!(stage.stopped("p").await["result"], "done");
-    // A one-shot has nobody who could read it meanwhile.
+    // The output of a one-shot cannot be read while it runs.
     assert_eq!(
         stage.call("progress", json!({"until": until})).await,
         json!("done")
@@ -156,7 +156,7 @@ async fn calls_of_one_server_do_not_wait_for_each_other() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn changed_tools_are_told() {
+async fn changed_tools_are_reported() {
     needs!("python3");
     let stage = Stage::new(&[]).await;
     // It may come with the reply, or after it.

@@ -23,7 +23,7 @@ async fn a_server_that_does_not_come_up_says_why() {
     assert_eq!(
         error(&["--hang"], Some(Duration::from_millis(700))).await,
         "MCP server `fixture` did not answer within 0.7 s; \
-         `startup_timeout_secs` in its table gives it more time"
+         raise `startup_timeout_secs` in its table"
     );
     let missing = Reach::Program {
         program: "no-such-server".to_owned(),
@@ -73,13 +73,10 @@ async fn sessions_hear_of_a_death_and_of_the_new_start() {
     assert_eq!(
         notice.text,
         "MCP server `fixture` has ended: exited with code 3: out of cheese; \
-         it is started again when one of its tools is next called"
+         it is restarted when one of its tools is next called"
     );
     let reply = stage.batch("echo", json!({"text": "x"})).await;
-    assert_eq!(
-        reply.notices[0].text,
-        "MCP server `fixture` was started again"
-    );
+    assert_eq!(reply.notices[0].text, "MCP server `fixture` was restarted");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -124,7 +124,7 @@ async fn only_with_token(request: Request, next: Next) -> Response {
     }
 }
 
-/// Serves on a free port until the token is cancelled; gives the address.
+/// Serves on a free port until the token is cancelled; returns the address.
 async fn serve(fixture: Fixture, until: CancellationToken) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -157,7 +157,7 @@ async fn stage(fixture: Fixture, until: &CancellationToken) -> Stage {
     Stage::at(reach, folder, SessionOptions::default()).await
 }
 
-/// Nobody at the other address hears anything, the headers least of all.
+/// Nothing is sent to the other address, least of all the headers.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn headers_do_not_follow_a_redirection_to_another_place() {
     for status in [301, 302, 303, 307, 308] {
@@ -224,7 +224,7 @@ async fn what_is_asked_over_http_is_a_question_of_its_call() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_is_not_there_or_says_no_is_told() {
+async fn a_server_that_is_not_there_or_says_no_is_reported() {
     let until = CancellationToken::new();
     let url = serve(BOTH, until.clone()).await;
     let unknown = Reach::Address {
@@ -250,7 +250,7 @@ async fn a_server_that_is_not_there_or_says_no_is_told() {
     let missing = server(&Catalogue::new(), address(url), None).tools().await;
     let missing = missing.unwrap_err().to_string();
     assert!(
-        missing.starts_with("MCP server `fixture` did not come up: "),
+        missing.starts_with("MCP server `fixture` did not start: "),
         "{missing}"
     );
 }

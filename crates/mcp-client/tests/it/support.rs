@@ -122,7 +122,7 @@ impl Stage {
         }
     }
 
-    /// Waits for handles to stop; gives the first of them.
+    /// Waits for handles to stop; returns the first of them.
     pub(crate) async fn stopped(&self, id: &str) -> Value {
         let reply = self.call("await", json!({"all": [id]})).await;
         reply["completed"][0].clone()

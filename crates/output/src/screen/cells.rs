@@ -16,7 +16,7 @@ pub(super) enum Tabs {
     Blanks,
 }
 
-/// Whether the line goes on in the next row.
+/// Whether the line continues in the next row.
 pub(super) fn is_wrapped(cells: &[Cell]) -> bool {
     cells
         .last()
@@ -65,8 +65,8 @@ pub(super) fn styled(cells: &[Cell]) -> StyledRow {
         .rposition(|cell| !is_blank(cell) || style(cell) != plain);
     let mut row = StyledRow::default();
     for cell in &cells[..written.map_or(0, |last| last + 1)] {
-        // Where a wide character found no room is a blank as any other: that
-        // it was meant so is forgotten without a word when the character goes.
+        // A spacer before a wrapped wide character is an ordinary blank: the
+        // grid drops its mark silently when the character goes.
         if cell.flags.contains(Flags::WIDE_CHAR_SPACER) {
             continue;
         }
@@ -128,7 +128,7 @@ fn colour(color: Color) -> Option<Colour> {
     }
 }
 
-/// The first sixteen names are the first sixteen of the palette; the others stand for the terminal's own colours.
+/// The first sixteen names are the first sixteen of the palette; the others are the terminal's own colours.
 fn named(name: NamedColor) -> Option<Colour> {
     let index = u8::try_from(name as usize).ok()?;
     Some(Colour::Indexed(index))

@@ -1,7 +1,7 @@
 use super::super::Screen;
 use super::super::recording::bytes;
 
-/// A screen of six rows and ten columns with a letter in every cell, and what becomes of it.
+/// A screen of six rows and ten columns with a letter in every cell, and its content after some bytes.
 fn letters(escaped: &str) -> Vec<String> {
     let mut screen = Screen::new(6, 10);
     for row in 1..=6 {
@@ -153,7 +153,7 @@ fn the_sum_of_a_cell_tells_its_character() {
 }
 
 #[test]
-fn settings_are_told_and_unknown_ones_are_not_repeated() {
+fn settings_are_reported_and_unknown_ones_are_not_repeated() {
     assert_eq!(reply("\\e[2;5r\\eP$qr\\e\\\\"), "^[P1$r2;5r^[\\");
     assert_eq!(
         reply("\\e[1;31;48;2;1;2;3m\\eP$qm\\e\\\\"),
@@ -164,7 +164,7 @@ fn settings_are_told_and_unknown_ones_are_not_repeated() {
 }
 
 #[test]
-fn capabilities_are_told_each_for_itself() {
+fn capabilities_are_reported_each_for_itself() {
     assert_eq!(
         reply("\\eP+q436F;544e;6b75\\e\\\\"),
         "^[P1+r436F=323536^[\\^[P1+r544e=787465726D2D323536636F6C6F72^[\\^[P1+r6b75=1B4F41^[\\"
@@ -173,12 +173,12 @@ fn capabilities_are_told_each_for_itself() {
 }
 
 #[test]
-fn a_string_that_nobody_knows_is_not_answered() {
+fn an_unknown_string_is_not_answered() {
     assert_eq!(reply("\\ePq#0;2;0;0;0\\e\\\\\\eP1$tx\\e\\\\"), "");
 }
 
 #[test]
-fn a_title_is_not_told_to_programs() {
+fn a_title_is_not_reported_to_programs() {
     assert_eq!(reply("\\e]2;evil\\a\\e[21t"), "^[]l^[\\");
 }
 

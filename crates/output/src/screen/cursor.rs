@@ -12,7 +12,7 @@ use alacritty_terminal::term::cell::Flags;
 use super::emulator::{Emulator, SavedState, line};
 use super::mode::{MARGINS, ORIGIN, REVERSE_WRAP, REVERSE_WRAP_ALWAYS, WRAP};
 
-/// A number of rows or columns that a program gives is at most this.
+/// The maximum number of rows or columns that a program can pass.
 const FAR: usize = u16::MAX as usize;
 
 impl Emulator {
@@ -102,7 +102,7 @@ impl Emulator {
         self.put_cursor(self.row(), (column + count).min(end - 1));
     }
 
-    /// Moves left, and to the rows above if a program has asked for that.
+    /// Moves left, and to the rows above if the program has enabled reverse wrap.
     pub(super) fn move_left(&mut self, count: usize) {
         let wraps_back = self.modes.has_any(REVERSE_WRAP | REVERSE_WRAP_ALWAYS);
         if wraps_back && self.modes.has(WRAP) {
@@ -116,7 +116,7 @@ impl Emulator {
     }
 
     fn move_left_wrapping(&mut self, mut count: usize) {
-        // A cursor that is about to wrap stands behind the last column.
+        // A cursor that is about to wrap is behind the last column.
         if self.grid.cursor.input_needs_wrap {
             count -= 1;
         }
@@ -193,7 +193,7 @@ impl Emulator {
         self.put_cursor(self.row(), column);
     }
 
-    /// The next tab stop, or one behind the last column.
+    /// The next tab stop, or the column after the last one.
     pub(super) fn stop_behind(&self, column: usize) -> usize {
         let behind = (column + 1).min(self.tabs.len());
         let stop = self.tabs[behind..].iter().position(|&is_stop| is_stop);
@@ -208,7 +208,7 @@ impl Emulator {
         }
     }
 
-    /// Sets the left and the right margin, counted from one, where a program has allowed them.
+    /// Sets the left and the right margin, counted from one, if the program has enabled them.
     pub(super) fn set_columns(&mut self, left: usize, right: Option<usize>) {
         let columns = self.column_count();
         let right = right.unwrap_or(columns).min(columns);
@@ -254,7 +254,7 @@ impl Emulator {
         self.grid.cursor.input_needs_wrap = input_needs_wrap && self.modes.has(WRAP);
     }
 
-    /// The column behind the last that the cursor may reach going right.
+    /// The column after the last one that the cursor can reach to the right.
     #[inline]
     pub(super) fn right_end(&self) -> usize {
         if self.column() < self.columns.end {
@@ -264,7 +264,7 @@ impl Emulator {
         }
     }
 
-    /// The first column that the cursor may reach going left.
+    /// The first column that the cursor can reach to the left.
     fn left_start(&self) -> usize {
         if self.column() >= self.columns.start {
             self.columns.start

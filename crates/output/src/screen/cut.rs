@@ -11,7 +11,7 @@ pub(super) fn cut(text: String, lost: u64, limit: usize) -> (String, u64) {
     // With a newline before and one after it.
     let room = limit.checked_sub(marker(most).len() + 2);
     let head = match room {
-        // What is missing at the beginning is told there, once.
+        // The omission at the beginning is marked there, once.
         Some(room) if lost == 0 => head(&text, room / 2),
         _ => 0,
     };

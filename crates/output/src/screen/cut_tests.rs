@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_text_that_fits_is_told_as_it_is() {
+fn a_text_that_fits_is_shown_unchanged() {
     assert_eq!(cut("abc".to_owned(), 0, 3), ("abc".to_owned(), 0));
 }
 
@@ -20,7 +20,7 @@ fn head_and_tail_end_with_lines() {
 }
 
 #[test]
-fn what_was_lost_is_told_at_the_beginning() {
+fn what_was_lost_is_reported_at_the_beginning() {
     let (told, omitted) = cut("kept\n".to_owned(), 1234, 100);
     assert_eq!(told, "[… 1,234 bytes omitted …]\nkept\n");
     assert_eq!(omitted, 1234);

@@ -29,7 +29,7 @@ impl Damage {
         self.all = true;
     }
 
-    /// Tells every row that may have changed since this was asked last. Rows that the cursor left or entered count.
+    /// Passes every row that may have changed since the last call. Rows that the cursor left or entered count.
     pub(super) fn take(&mut self, cursor: usize, rows: usize, damaged: impl FnMut(usize)) {
         let cursor_before = std::mem::replace(&mut self.cursor, cursor);
         if std::mem::take(&mut self.all) {

@@ -88,7 +88,7 @@ pub(super) struct ActiveCharsets {
 /// The kind of erasure that spares protected cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Protection {
-    /// Nobody has protected anything.
+    /// No cell is protected.
     #[default]
     Off,
     /// Selective erasing (DECSCA).
@@ -229,14 +229,14 @@ impl Emulator {
         self.replies.take()
     }
 
-    /// The rows that may have changed since this was asked last.
+    /// The rows that may have changed since the last call.
     pub(super) fn take_damage(&mut self, damaged: impl FnMut(usize)) {
         let cursor = self.cursor().0;
         let rows = self.row_count();
         self.damage.take(cursor, rows, damaged);
     }
 
-    /// The lines from a place in the store on to the end of what stands on the primary screen.
+    /// The lines from a place in the store on to the end of the primary screen.
     pub(super) fn lines(&self, from: Position) -> Vec<ScreenLine> {
         let mut lines = ScreenLines::default();
         for row in self.store.rows(from) {
@@ -263,7 +263,7 @@ impl Emulator {
         lines.finish()
     }
 
-    /// Notes which rows leave the screen, just before the region moves up. A row that the cursor wraps on goes on.
+    /// Notes which rows leave the screen, just before the region moves up. A row that wraps continues in the next one.
     pub(super) fn before_scroll(&mut self, count: usize, is_wrapping: bool) {
         if self.is_alternate() {
             return;
@@ -301,7 +301,7 @@ impl Emulator {
         self.rows.renew(self.row_count());
     }
 
-    /// Notes what stands on the primary screen, just before the other one is shown.
+    /// Stores the content of the primary screen, just before the other one is shown.
     pub(super) fn before_alternate(&mut self) {
         self.frames += 1;
         self.is_canvas = false;
@@ -385,7 +385,7 @@ impl Emulator {
         self.rows.replace(ids[above..].to_vec());
     }
 
-    /// The ids of rows after they were laid out anew: a line whose text was there before is the same line.
+    /// The ids of rows after a new layout: a line whose text was there before is the same line.
     fn recognise(&mut self, before: &[ScreenLine], after: &[Row]) -> Vec<u64> {
         let mut known = before;
         let mut ids = Vec::with_capacity(after.len());
@@ -422,7 +422,7 @@ impl Emulator {
             .collect()
     }
 
-    /// The rows of the primary screen that something stands on, or that are above something, the cursor included.
+    /// The rows of the primary screen down to the last one with text or the cursor.
     fn primary_rows(&self) -> std::ops::RangeInclusive<usize> {
         let cursor = self.cursor().0;
         let last = (cursor..self.row_count())

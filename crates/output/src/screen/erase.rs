@@ -12,7 +12,7 @@ use super::emulator::{Emulator, Protection, line};
 /// The bit of a cell that the program has protected. The grid has no name for it, and keeps it.
 pub(super) const PROTECTED: Flags = Flags::from_bits_retain(1 << 15);
 
-/// The sequence that erases: an ordinary one, or one that spares what was protected for it.
+/// The kind of erasing sequence: an ordinary one, or one that spares protected cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Eraser {
     Ordinary,
@@ -48,7 +48,7 @@ impl Emulator {
         let (row, column) = self.cursor();
         let columns = self.column_count();
         let cells = match part {
-            // The cursor stands behind the last column.
+            // The cursor is behind the last column.
             0 if self.grid.cursor.input_needs_wrap => return,
             0 => column..columns,
             1 => 0..column + 1,
@@ -58,7 +58,7 @@ impl Emulator {
         self.erase_cells(row, cells, eraser);
     }
 
-    /// Erases so many characters from the cursor on.
+    /// Erases this many characters, starting at the cursor.
     pub(super) fn erase_characters(&mut self, count: usize) {
         let (row, column) = self.cursor();
         let end = (column + count).min(self.column_count());
@@ -66,7 +66,7 @@ impl Emulator {
         self.grid.cursor.input_needs_wrap = false;
     }
 
-    /// Erases the whole screen, and notes what stood on it.
+    /// Erases the whole screen, and stores its content.
     pub(super) fn erase_everything(&mut self) {
         if !self.is_alternate() {
             self.before_clear();
@@ -96,7 +96,7 @@ impl Emulator {
         }
     }
 
-    /// Inserts blanks at the cursor; what is pushed over the right margin is gone.
+    /// Inserts blanks at the cursor; cells pushed past the right margin are lost.
     pub(super) fn insert_blanks(&mut self, count: usize) {
         let (row, column) = self.cursor();
         if self.columns.contains(&column) {
@@ -105,7 +105,7 @@ impl Emulator {
         self.grid.cursor.input_needs_wrap = false;
     }
 
-    /// Deletes characters at the cursor; blanks come in at the right margin.
+    /// Deletes characters at the cursor; blanks fill up to the right margin.
     pub(super) fn delete_characters(&mut self, count: usize) {
         let (row, column) = self.cursor();
         if self.columns.contains(&column) {
@@ -141,12 +141,12 @@ impl Emulator {
         self.damage.mark(row);
     }
 
-    /// A cell as erasing leaves it.
+    /// An erased cell.
     pub(super) fn blank(&self) -> Cell {
         self.grid.cursor.template.bg.into()
     }
 
-    /// Whether protected cells are to be left standing.
+    /// Whether protected cells are kept.
     pub(super) fn is_sparing(&self, eraser: Eraser) -> bool {
         match eraser {
             Eraser::Ordinary => self.protection == Protection::Guarded,
@@ -154,7 +154,7 @@ impl Emulator {
         }
     }
 
-    /// Makes sure that no wide character stands on both sides of a column's left edge.
+    /// Makes sure that no wide character spans a column's left edge.
     pub(super) fn part_wide(&mut self, row: usize, column: usize) {
         let cells = &self.grid[line(row)];
         if column > 0
@@ -167,7 +167,7 @@ impl Emulator {
         }
     }
 
-    /// Ends the wide character of which one half stands in this cell.
+    /// Removes the wide character of which one half is in this cell.
     pub(super) fn end_wide(&mut self, row: usize, column: usize) {
         let last = self.column_count() - 1;
         self.damage.mark(row);
@@ -183,7 +183,7 @@ impl Emulator {
             cells[Column(column)].flags.remove(Flags::WIDE_CHAR_SPACER);
             cells[Column(column - 1)].clear_wide();
         }
-        // A place that was left because of it is a blank as any other now.
+        // The spacer cell before it becomes an ordinary blank.
         if column <= 1 && row > 0 {
             self.grid[line(row - 1)][Column(last)]
                 .flags

@@ -33,7 +33,7 @@ pub(super) fn read(frame: &mut Option<Frame>, emulator: &Emulator) -> String {
         .map(|before| now.changes(before));
     *frame = Some(now);
     match changes {
-        // An empty screen could not be told from one that has not changed.
+        // An empty screen would look like an unchanged one.
         Some(changes) if screen.is_empty() || changes.len() * 4 <= screen.len() * 3 => changes,
         _ => screen,
     }
@@ -81,10 +81,10 @@ impl Frame {
     }
 }
 
-/// Those of some rows that are not as they were before, each by itself.
+/// The changes of those rows that differ, each on its own.
 fn changed(rows: Range<usize>, before: &[String], now: &[String]) -> Vec<String> {
     rows.filter(|&row| before[row] != now[row])
-        .map(|row| span::told(row, &before[row], &now[row]))
+        .map(|row| span::render_change(row, &before[row], &now[row]))
         .collect()
 }
 

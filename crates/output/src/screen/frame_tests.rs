@@ -9,7 +9,7 @@ use super::super::{Screen, ScreenReader, ScreenView};
 const ROWS: u16 = 8;
 const COLS: u16 = 60;
 
-/// Somebody who knows of a screen only what was told.
+/// A reader that knows only the reported changes of a screen.
 struct Listener {
     rows: Vec<String>,
 }
@@ -24,7 +24,7 @@ impl Listener {
         if told.is_empty() {
             return;
         }
-        // No row that is drawn in these tests has such signs.
+        // No row in these tests contains these characters.
         if !told.contains(['│', '←']) {
             self.rows = told.lines().map(str::to_owned).collect();
             self.rows.resize(usize::from(ROWS), String::new());
@@ -65,7 +65,7 @@ fn over(row: &str, col: usize, text: &str) -> String {
     cells.into_iter().collect()
 }
 
-/// A few things that a program does to a screen.
+/// Actions of a program on a screen.
 fn drawing() -> impl Strategy<Value = String> {
     let text = prop_oneof![
         4 => "[a-c ]{1,12}",
@@ -86,7 +86,7 @@ fn drawing() -> impl Strategy<Value = String> {
 }
 
 #[track_caller]
-fn told_is_shown(start: &str, looks: &[Vec<String>]) -> Result<(), TestCaseError> {
+fn reported_is_shown(start: &str, looks: &[Vec<String>]) -> Result<(), TestCaseError> {
     let mut screen = Screen::new(ROWS, COLS);
     let mut reader = ScreenReader::default();
     let mut listener = Listener::new();
@@ -114,7 +114,7 @@ fn rows(numbers: Range<u16>, text: impl Fn(u16) -> String) -> String {
 }
 
 #[test]
-fn rows_that_moved_are_told_by_where_they_were() {
+fn rows_that_moved_are_reported_by_where_they_were() {
     let list = rows(1..7, |row| format!("the {row}. of a list"));
     let mut screen = Screen::new(ROWS, COLS);
     let mut reader = ScreenReader::default();
@@ -129,9 +129,9 @@ fn rows_that_moved_are_told_by_where_they_were() {
 
 proptest! {
     #[test]
-    fn what_is_told_makes_the_screen(looks in vec(vec(drawing(), 1..12), 1..8)) {
+    fn what_is_reported_makes_the_screen(looks in vec(vec(drawing(), 1..12), 1..8)) {
         let filled = rows(1..ROWS + 1, |_| "word ".repeat(11));
-        told_is_shown(&format!("\\e[?1049h{filled}"), &looks)?;
-        told_is_shown(&format!("\\e[?25l\\e[H\\e[2J{filled}"), &looks)?;
+        reported_is_shown(&format!("\\e[?1049h{filled}"), &looks)?;
+        reported_is_shown(&format!("\\e[?25l\\e[H\\e[2J{filled}"), &looks)?;
     }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Whether a letter is taken for text by the parser, after some bytes.
+/// Whether the parser treats a letter as text, after some bytes.
 fn prints(bytes: &[u8]) -> bool {
     struct Prints(bool);
     impl Perform for Prints {

@@ -76,7 +76,7 @@ impl Guard {
                 self.state = match bytes[0] {
                     b']' => GuardState::Inside(0),
                     CANCEL | SUBSTITUTE | b' '..=b'~' => GuardState::Outside,
-                    // Everything else is executed or ignored, and the sequence goes on behind it.
+                    // Everything else is executed or ignored, and the sequence continues after it.
                     _ => GuardState::Escaped,
                 };
                 (1, 1)

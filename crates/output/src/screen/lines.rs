@@ -57,7 +57,7 @@ pub(super) fn trim(text: &str) -> &str {
     text.trim_end_matches([' ', '\t'])
 }
 
-/// A number that stands for a text.
+/// A number that identifies a text.
 pub(super) fn hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);

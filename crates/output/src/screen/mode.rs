@@ -91,7 +91,7 @@ const STANDARD: [(u16, u64); 4] = [
     (20, NEW_LINE),
 ];
 
-/// Standard modes that exist and are never set, and the private one of that kind.
+/// Standard modes that exist but cannot be set, and the private mode of that kind.
 const NEVER_STANDARD: [u16; 12] = [1, 5, 7, 10, 11, 13, 14, 15, 16, 17, 18, 19];
 const NEVER_PRIVATE: [u16; 3] = [8, 60, 64];
 
@@ -154,27 +154,27 @@ impl Emulator {
         }
     }
 
-    /// Puts the state of a private mode aside.
+    /// Saves the state of a private mode.
     pub(super) fn save_private(&mut self, number: u16) {
         if let Some(mode) = find(&PRIVATE, number) {
             self.modes.saved = self.modes.saved & !mode | self.modes.set & mode;
         }
     }
 
-    /// Brings the state of a private mode back that was put aside last.
+    /// Restores the saved state of a private mode.
     pub(super) fn restore_private(&mut self, number: u16) {
         if let Some(mode) = find(&PRIVATE, number) {
             self.set_private(number, self.modes.saved & mode != 0);
         }
     }
 
-    /// Answers whether a standard mode is set.
+    /// Replies whether a standard mode is set.
     pub(super) fn report_standard(&mut self, number: u16) {
         let state = self.state_of(find(&STANDARD, number), NEVER_STANDARD.contains(&number));
         self.reply_at_level_three(format_args!("\x1b[{number};{state}$y"));
     }
 
-    /// Answers whether a private mode is set.
+    /// Replies whether a private mode is set.
     pub(super) fn report_private(&mut self, number: u16) {
         let state = self.state_of(find(&PRIVATE, number), NEVER_PRIVATE.contains(&number));
         self.reply_at_level_three(format_args!("\x1b[?{number};{state}$y"));
@@ -195,8 +195,8 @@ impl Emulator {
         }
     }
 
-    /// Wipes the screen as a change of the number of columns does, where a program has allowed it. The number itself is
-    /// for the terminal's user to change.
+    /// Clears the screen as a change of the number of columns does, if the program has enabled that. The number itself is
+    /// changed only by the terminal's user.
     fn set_column_mode(&mut self, on: bool) {
         if !self.modes.has(ALLOW_COLUMNS) {
             return;
@@ -209,7 +209,7 @@ impl Emulator {
         self.home();
     }
 
-    /// Shows the alternate screen, or the primary one again. Of its three modes the first keeps what stands there, the
+    /// Shows the alternate screen, or the primary one again. Of its three modes the first keeps its content, the
     /// second clears it when it goes, and the third clears it when it comes and keeps the cursor apart.
     fn show_alternate(&mut self, number: u16, on: bool) {
         if on == self.is_alternate() {

@@ -17,7 +17,7 @@ pub(super) struct Move {
 impl Move {
     /// The longest move to this row and those below it, if they stood anywhere before.
     pub(super) fn at(row: usize, before: &[String], now: &[String]) -> Option<Self> {
-        // That a row has become empty is told better as it is.
+        // A row that became empty is better reported as empty.
         if now[row].is_empty() {
             return None;
         }

@@ -36,7 +36,7 @@ pub enum ScreenView {
     /// The changes since the last read: lines, or the changes of a full screen.
     #[default]
     New,
-    /// The screen as it stands.
+    /// The present screen.
     Screen,
     /// Everything that is kept: the lines that have left the screen, then the screen.
     All,
@@ -112,7 +112,7 @@ impl ScreenReader {
             }
         }
         echoes.looked();
-        // A full screen that comes after lines is told whole.
+        // A full screen that follows lines is reported whole.
         self.frame = None;
         self.catch_up(emulator);
         (text, lost)
@@ -142,7 +142,7 @@ impl ScreenReader {
         }
     }
 
-    /// Whether a line that was drawn over says what another one said before, as when a list is drawn anew one row lower.
+    /// Whether a line that was drawn over has the text of another earlier line, as when a list is redrawn one row lower.
     fn has_moved(&self, line: &ScreenLine) -> bool {
         let text = line.trimmed();
         let now = SeenLine::of(text);
@@ -190,14 +190,14 @@ impl ScreenReader {
         (text, lost)
     }
 
-    /// Notes that everything up to what stands on the primary screen is known.
+    /// Marks everything up to the content of the primary screen as known.
     fn catch_up(&mut self, emulator: &Emulator) {
         self.seen.clear();
         self.position = emulator.store.open_line();
         self.see(emulator);
     }
 
-    /// Notes that what stands on the primary screen is known.
+    /// Marks the content of the primary screen as known.
     fn see(&mut self, emulator: &Emulator) {
         for line in emulator.lines(emulator.store.open_line()) {
             let text = line.trimmed();

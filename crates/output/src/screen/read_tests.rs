@@ -4,7 +4,7 @@ use super::super::Screen;
 use super::super::recording::{bytes, replay, replayed};
 use super::*;
 
-/// Somebody in front of a screen of 6 rows and 20 columns.
+/// A reader of a screen of 6 rows and 20 columns.
 struct Desk {
     screen: Screen,
     reader: ScreenReader,
@@ -38,7 +38,7 @@ impl Desk {
 }
 
 #[test]
-fn lines_are_told_once() {
+fn lines_are_reported_once() {
     let mut desk = Desk::new();
     assert_eq!(desk.write("one\\r\\ntwo\\r\\n").read(), "one\ntwo\n");
     assert_eq!(desk.read(), "");
@@ -54,14 +54,14 @@ fn a_prompt_has_no_newline_and_keeps_its_blank() {
 }
 
 #[test]
-fn empty_lines_are_told_when_they_are_written() {
+fn empty_lines_are_reported_when_they_are_written() {
     let mut desk = Desk::new();
     assert_eq!(desk.write("a\\r\\n").read(), "a\n");
     assert_eq!(desk.write("\\r\\nb\\r\\n").read(), "\nb\n");
 }
 
 #[test]
-fn a_redrawn_line_is_told_in_its_last_form() {
+fn a_redrawn_line_is_reported_in_its_last_form() {
     let mut desk = Desk::new();
     assert_eq!(desk.write("10%\\r20%\\r30%").read(), "30%");
     assert_eq!(
@@ -81,7 +81,7 @@ fn a_long_progress_bar_costs_little() {
 }
 
 #[test]
-fn bars_that_are_drawn_by_moving_up_are_told_where_they_changed() {
+fn bars_that_are_drawn_by_moving_up_are_reported_where_they_changed() {
     let mut desk = Desk::new();
     assert_eq!(desk.write("a 1%\\r\\nb 1%\\r\\n").read(), "a 1%\nb 1%\n");
     assert_eq!(desk.write("\\e[2A\\ra 1%\\r\\nb 9%\\r\\n").read(), "b 9%\n");
@@ -99,7 +99,7 @@ fn a_wrapped_line_is_one_line() {
 }
 
 #[test]
-fn a_long_line_that_grows_is_told_on_from_where_it_was() {
+fn a_long_line_that_grows_is_reported_from_its_old_end() {
     let mut desk = Desk::new();
     let long = "abcdefghij".repeat(60);
     assert_eq!(desk.write(&long).read(), long);
@@ -108,7 +108,7 @@ fn a_long_line_that_grows_is_told_on_from_where_it_was() {
 }
 
 #[test]
-fn tabs_are_told_as_they_were_written() {
+fn tabs_are_reported_as_they_were_written() {
     assert_eq!(
         Desk::new().write("a\\tb\\t\\tc\\r\\n").read(),
         "a\tb\t\tc\n"
@@ -116,7 +116,7 @@ fn tabs_are_told_as_they_were_written() {
 }
 
 #[test]
-fn after_a_clear_only_what_is_there_is_told() {
+fn after_a_clear_only_what_is_there_is_reported() {
     for clear in ["\\e[H\\e[2J", "\\e[2J\\e[H", "\\e[H\\e[J", "\\ec"] {
         let mut desk = Desk::new();
         assert_eq!(desk.write("$ ").read(), "$ ");
@@ -128,7 +128,7 @@ fn after_a_clear_only_what_is_there_is_told() {
 }
 
 #[test]
-fn what_was_typed_is_not_told_again() {
+fn what_was_typed_is_not_reported_again() {
     let mut desk = Desk::new();
     assert_eq!(desk.write(">>> ").read(), ">>> ");
     desk.type_in("6*7\n");
@@ -136,7 +136,7 @@ fn what_was_typed_is_not_told_again() {
 }
 
 #[test]
-fn what_was_typed_and_scrolled_off_is_not_told_again() {
+fn what_was_typed_and_scrolled_off_is_not_reported_again() {
     let mut desk = Desk::new();
     desk.write("$ ").read();
     desk.type_in("seq 8\n").write("seq 8\\r\\n");
@@ -147,7 +147,7 @@ fn what_was_typed_and_scrolled_off_is_not_told_again() {
 }
 
 #[test]
-fn an_answer_that_repeats_what_was_typed_is_told() {
+fn an_answer_that_repeats_what_was_typed_is_reported() {
     let mut desk = Desk::new();
     assert_eq!(
         desk.type_in("same\n").write("same\\r\\nsame\\r\\n").read(),
@@ -156,14 +156,14 @@ fn an_answer_that_repeats_what_was_typed_is_told() {
 }
 
 #[test]
-fn an_echo_that_is_not_exact_is_told() {
+fn an_echo_that_is_not_exact_is_reported() {
     let mut desk = Desk::new();
     desk.write("$ ").read();
     assert_eq!(desk.type_in("ls").write("ls -la").read(), "$ ls -la");
 }
 
 #[test]
-fn a_prompt_that_was_not_told_is_told_with_what_was_typed() {
+fn a_prompt_that_was_not_told_is_reported_with_what_was_typed() {
     let mut desk = Desk::new();
     assert_eq!(
         desk.write("$ ")
@@ -184,7 +184,7 @@ fn typing_in_pieces_is_one_typing() {
 }
 
 #[test]
-fn an_echo_that_arrives_in_pieces_is_not_told() {
+fn an_echo_that_arrives_in_pieces_is_not_reported() {
     let mut desk = Desk::new();
     desk.write("$ ").read();
     assert_eq!(desk.type_in("echo a\n").write("ech").read(), "");
@@ -192,7 +192,7 @@ fn an_echo_that_arrives_in_pieces_is_not_told() {
 }
 
 #[test]
-fn several_lines_typed_at_once_are_not_told_again() {
+fn several_lines_typed_at_once_are_not_reported_again() {
     let mut desk = Desk::new();
     desk.write("$ ").read();
     desk.type_in("echo a\necho b\n");
@@ -203,7 +203,7 @@ fn several_lines_typed_at_once_are_not_told_again() {
 }
 
 #[test]
-fn a_typed_line_that_wraps_is_not_told_again() {
+fn a_typed_line_that_wraps_is_not_reported_again() {
     let mut desk = Desk::new();
     desk.write("$ ").read();
     let long = "x".repeat(50);
@@ -220,7 +220,7 @@ fn a_secret_leaves_nothing_to_tell() {
 }
 
 #[test]
-fn a_bar_below_the_region_is_not_told_with_every_line() {
+fn a_bar_below_the_region_is_not_reported_with_every_line() {
     let mut desk = Desk::new();
     desk.write("\\e[1;5r\\e[6;1H[50%]\\e[1;1H").read();
     desk.write("a\\r\\nb\\r\\nc\\r\\nd\\r\\ne\\r\\nf\\r\\ng\\r\\n");
@@ -229,7 +229,7 @@ fn a_bar_below_the_region_is_not_told_with_every_line() {
 }
 
 #[test]
-fn a_full_screen_is_told_and_then_what_changes() {
+fn a_full_screen_is_reported_and_then_what_changes() {
     let mut desk = Desk::new();
     assert_eq!(desk.write("$ ").read(), "$ ");
     let drawn = desk
@@ -305,7 +305,7 @@ fn what_is_no_longer_kept_is_counted() {
 }
 
 #[test]
-fn a_line_is_told_once_whenever_somebody_looks() {
+fn a_line_is_reported_once_at_any_time_of_reading() {
     use proptest::prelude::*;
     let lines = proptest::collection::vec("[a-z]{0,50}", 1..80);
     let looks = proptest::collection::vec(1..60_usize, 1..40);
@@ -320,7 +320,7 @@ fn a_line_is_told_once_whenever_somebody_looks() {
             desk.screen.feed(part);
             rest = after;
             let text = desk.read();
-            // An unfinished line is told again when it has changed.
+            // An unfinished line is reported again when it has changed.
             if !text.is_empty() && !told.is_empty() && !told.ends_with('\n') {
                 let last = told.rfind('\n').map_or(0, |at| at + 1);
                 if text.starts_with(&told[last..]) { told.truncate(last); } else { told.push('\n'); }
@@ -484,7 +484,7 @@ fn less_is_read_as_screens() {
 }
 
 #[test]
-fn a_list_that_is_drawn_one_row_lower_is_not_told_again() {
+fn a_list_that_is_drawn_one_row_lower_is_not_reported_again() {
     let mut desk = Desk::new();
     let (first, second) = ("the first of them all", "the second of them");
     desk.screen.resize(6, 40);

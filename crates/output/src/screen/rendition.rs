@@ -13,7 +13,7 @@ use super::erase::PROTECTED;
 const FOREGROUND: Color = Color::Named(NamedColor::Foreground);
 const BACKGROUND: Color = Color::Named(NamedColor::Background);
 
-/// Changes the looks of what is written next, as a sequence says.
+/// Changes the attributes of the following text (SGR).
 pub(super) fn choose(template: &mut Cell, params: &Params) {
     if params.is_empty() {
         return reset(template);
@@ -34,7 +34,7 @@ pub(super) fn choose(template: &mut Cell, params: &Params) {
     }
 }
 
-/// Changes the attributes of a cell that has been written (DECCARA). Colours are left as they are.
+/// Changes the attributes of a cell that has been written (DECCARA). Colours are unchanged.
 pub(super) fn change(cell: &mut Cell, numbers: &[u16]) {
     for &number in numbers {
         match number {
@@ -45,7 +45,7 @@ pub(super) fn change(cell: &mut Cell, numbers: &[u16]) {
     }
 }
 
-/// Turns attributes of a cell around (DECRARA).
+/// Toggles attributes of a cell (DECRARA).
 pub(super) fn reverse(cell: &mut Cell, numbers: &[u16]) {
     for &number in numbers {
         let flags = match number {
@@ -61,7 +61,7 @@ pub(super) fn reverse(cell: &mut Cell, numbers: &[u16]) {
 }
 
 /// The SGR parameters that select these attributes.
-pub(super) fn told(template: &Cell) -> String {
+pub(super) fn parameters(template: &Cell) -> String {
     let mut text = String::from("0");
     let has = |flag| template.flags.intersects(flag);
     for (flag, number) in [
@@ -152,7 +152,7 @@ fn set(place: &mut Color, colour: Option<Color>) {
     }
 }
 
-/// A colour in parameters of their own: `5;index` or `2;red;green;blue`.
+/// A colour in separate parameters: `5;index` or `2;red;green;blue`.
 fn colour<'a>(params: &mut impl Iterator<Item = &'a [u16]>) -> Option<Color> {
     let mut next = || params.next().map(|param| param[0]);
     match next()? {

@@ -12,7 +12,7 @@ const LIMIT: usize = 16 * 1024;
 pub(super) struct Replies(Vec<u8>);
 
 impl Replies {
-    /// Adds an answer. One that finds no room is left out whole.
+    /// Adds a reply. A reply that does not fit is omitted.
     pub(super) fn push(&mut self, reply: fmt::Arguments<'_>) {
         let before = self.0.len();
         write!(self.0, "{reply}").expect("memory takes everything");

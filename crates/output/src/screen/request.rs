@@ -67,7 +67,7 @@ impl Emulator {
         let rows = self.row_count();
         let region = self.rows.region();
         Some(match name {
-            b"m" => format!("{}m", rendition::told(&self.grid.cursor.template)),
+            b"m" => format!("{}m", rendition::parameters(&self.grid.cursor.template)),
             b"r" => format!("{};{}r", region.start + 1, region.end),
             b"s" => format!("{};{}s", self.columns.start + 1, self.columns.end),
             b"t" => format!("{rows}t"),

@@ -50,7 +50,7 @@ impl Rows {
         }
     }
 
-    /// Takes the ids of a screen that was drawn anew.
+    /// Takes the ids of a redrawn screen.
     pub(super) fn replace(&mut self, ids: Vec<u64>) {
         self.ids = ids;
     }

@@ -18,9 +18,9 @@ use super::store::Row;
 /// Plain lines at the start of a chunk of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PlainRun {
-    /// So many bytes of lines need not be drawn.
+    /// The number of bytes of lines that need not be drawn.
     pub(super) skims: usize,
-    /// So many bytes of lines are plain. What follows is not, or not yet.
+    /// The number of bytes of plain lines. The bytes after them are not plain, or not complete.
     pub(super) end: usize,
 }
 
@@ -33,7 +33,7 @@ impl PlainRun {
         let end = plain_lines(bytes);
         let (rows, cols) = (emulator.row_count(), emulator.column_count());
         let skims = before_last(&bytes[..end], rows, cols);
-        // The last character that was written can be asked to be written again, so that it must have been.
+        // A program can request a repetition of the last written character, so it must have been drawn.
         let is_written = bytes[skims..end].iter().any(|&byte| byte >= b' ');
         Self {
             skims: if is_written { skims } else { 0 },
@@ -43,7 +43,7 @@ impl PlainRun {
 }
 
 impl Emulator {
-    /// Whether a plain line can be nothing here but its text.
+    /// Whether a plain line has no effect but its text in the present modes.
     pub(super) fn takes_lines(&self) -> bool {
         let rows = self.row_count();
         self.modes.has(WRAP)
@@ -54,7 +54,7 @@ impl Emulator {
             && !self.has_charsets
     }
 
-    /// Whether the cursor is at the beginning of the last row, and nothing stands there.
+    /// Whether the cursor is at the beginning of the last row, and that row is empty.
     fn is_at_fresh_line(&self) -> bool {
         let last = self.row_count() - 1;
         self.takes_lines()
@@ -63,7 +63,7 @@ impl Emulator {
             && cells::text(self.cells(last), Tabs::Kept, 0).is_empty()
     }
 
-    /// Does what drawing these lines would do, except for the screen itself, which is drawn over by what follows: at
+    /// Has the effect of drawing these lines, except on the screen itself, which the following lines overwrite: at
     /// least a screenful.
     pub(super) fn skim(&mut self, lines: &[u8]) {
         let last = self.row_count() - 1;
@@ -72,7 +72,7 @@ impl Emulator {
             self.store.push(row);
         }
         self.is_placed = false;
-        // They are noted now, and need not be when they leave.
+        // They are stored now, so they need not be when they scroll off.
         self.noted = last;
         let cols = self.column_count();
         let looks = looks::of_template(&self.grid.cursor.template, cols);
@@ -122,7 +122,7 @@ fn plain_lines(bytes: &[u8]) -> usize {
 }
 
 fn is_plain(line: &[u8]) -> bool {
-    // Without a way out in the middle, many bytes are looked at together.
+    // Without an early exit, many bytes are compared together.
     let odd = |byte: u8| u8::from(!(b' '..=b'~').contains(&byte));
     line.iter().fold(0, |any, &byte| any | odd(byte)) == 0
 }

@@ -1,6 +1,6 @@
 //! Changes within a row of a full screen.
 //!
-//! Start at [`told`]. A row is reported whole, or as its changed spans if that
+//! Start at [`render_change`]. A row is reported whole, or as its changed spans if that
 //! is much shorter. `frame` determines the changed rows.
 
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ const LONG: usize = 40;
 const GAP: usize = 8;
 
 /// A row that changed, counted from zero: `row│text`, or `row:col│text` for each span of it if that saves a third.
-pub(super) fn told(row: usize, before: &str, now: &str) -> String {
+pub(super) fn render_change(row: usize, before: &str, now: &str) -> String {
     let whole = format!("{}│{now}", row + 1);
     match spans(row, before, now) {
         Some(spans) if spans.len() * 3 <= whole.len() * 2 => spans,

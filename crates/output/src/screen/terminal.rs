@@ -57,13 +57,13 @@ pub struct ScreenModes {
     pub application_cursor: bool,
     /// The keypad sends sequences instead of digits.
     pub application_keypad: bool,
-    /// Pasted text is to come between `ESC [200~` and `ESC [201~`.
+    /// Pasted text must be sent between `ESC [200~` and `ESC [201~`.
     pub bracketed_paste: bool,
-    /// The use of the mouse that is to be sent, if any is.
+    /// The mouse events that must be sent, if any.
     pub mouse: Option<MouseTracking>,
-    /// The mouse is to be sent as `ESC [ < … M`, which has room for any column.
+    /// Mouse events must be sent as `ESC [ < … M`, which supports any column.
     pub mouse_sgr: bool,
-    /// Gaining and losing the focus is to be sent.
+    /// Changes of the focus must be sent.
     pub focus: bool,
 }
 
@@ -72,7 +72,7 @@ pub struct ScreenModes {
 pub enum MouseTracking {
     /// Buttons that are pressed.
     Presses,
-    /// Buttons that are pressed and let go, and the wheel.
+    /// Buttons that are pressed and released, and the wheel.
     Clicks,
     /// Clicks, and movements while a button is down.
     Drags,
@@ -83,9 +83,9 @@ pub enum MouseTracking {
 /// The row of the cursor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CursorLine {
-    /// Its text, without blanks at its end.
+    /// Its text, without trailing blanks.
     pub text: String,
-    /// Whether the program has put the cursor there by position, as those do that draw a screen, and not by writing lines.
+    /// Whether the program positioned the cursor, as programs that draw a screen do, instead of writing lines.
     pub is_placed: bool,
 }
 
@@ -142,7 +142,7 @@ impl Screen {
             if run.skims > 0 {
                 self.emulator.skim(&rest[..run.skims]);
             }
-            // Behind the next end of a line there may be plain ones again.
+            // After the next line end there may be plain lines again.
             let end = memchr(b'\n', &rest[run.end..]).map_or(rest.len(), |at| run.end + at + 1);
             self.advance(&rest[run.skims..end]);
             rest = &rest[end..];
@@ -157,7 +157,7 @@ impl Screen {
             .feed(bytes, |part| parser.advance(emulator, part));
     }
 
-    /// Changes the size, within the bounds of [`Screen::new`]. Lines are wrapped anew.
+    /// Changes the size, within the bounds of [`Screen::new`]. Lines are rewrapped.
     pub fn resize(&mut self, rows: u16, cols: u16) {
         self.draw();
         self.generation += 1;
@@ -195,7 +195,7 @@ impl Screen {
         self.emulator.title.as_deref()
     }
 
-    /// The line that says what the program is at, if any does: the cursor's, or else the last one of a full screen and the
+    /// The line that best shows the program's activity, if any: the cursor's, or else the last one of a full screen and the
     /// last one above the cursor otherwise. At most 200 characters of it.
     pub fn last_line(&mut self) -> Option<String> {
         self.draw();

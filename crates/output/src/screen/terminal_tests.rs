@@ -89,7 +89,7 @@ fn a_flood_of_queries_is_answered_within_a_bound() {
 }
 
 #[test]
-fn the_title_is_told_put_aside_and_kept_short() {
+fn the_title_is_reported_put_aside_and_kept_short() {
     let mut screen = screen("\\e]0;editor\\a");
     assert_eq!(screen.title(), Some("editor"));
     screen.feed(b"\x1b[22t\x1b]2;other\x07\x1b[23t");
@@ -99,7 +99,7 @@ fn the_title_is_told_put_aside_and_kept_short() {
 }
 
 #[test]
-fn modes_are_told() {
+fn modes_are_reported() {
     let mut screen = screen("\\e[?1h\\e=\\e[?2004h\\e[?1002h\\e[?1004h\\e[?25l");
     let all = ScreenModes {
         application_cursor: true,
@@ -117,7 +117,7 @@ fn modes_are_told() {
 }
 
 #[test]
-fn drawing_together_hides_nothing_and_is_told() {
+fn drawing_together_hides_nothing_and_is_reported() {
     let mut screen = screen("\\e[?2026hhalf");
     assert!(screen.is_drawing());
     assert_eq!(screen.rows()[0], "half");
@@ -126,7 +126,7 @@ fn drawing_together_hides_nothing_and_is_told() {
 }
 
 #[test]
-fn looks_are_told_in_runs() {
+fn looks_are_reported_in_runs() {
     let mut screen = screen("a\\e[1;31mb\\e[0;48;2;1;2;3mc ");
     let runs = &screen.styled_rows()[0].runs;
     let texts: Vec<&str> = runs.iter().map(|run| run.text.as_str()).collect();
@@ -295,7 +295,7 @@ proptest! {
     }
 
     #[test]
-    fn a_row_that_changes_is_told_as_changed(pieces in vec(piece(), 0..60)) {
+    fn a_row_that_changes_is_reported_as_changed(pieces in vec(piece(), 0..60)) {
         let mut screen = Screen::new(10, 20);
         for piece in pieces {
             let (generation, before) = (screen.generation(), screen.styled_rows());
@@ -518,14 +518,14 @@ fn a_row_that_lines_have_led_to_was_not_placed() {
 }
 
 #[test]
-fn a_tab_to_a_stop_of_the_programs_own_is_told_as_blanks() {
+fn a_tab_to_a_stop_of_the_programs_own_is_reported_as_blanks() {
     let mut screen = screen("\\e[3g\\e[4G\\eH\\r\\ta\\tb");
     let told = screen.read(&mut ScreenReader::default(), ScreenView::New, 100);
     assert_eq!(told.text, format!("   a{}b", " ".repeat(15)));
 }
 
 #[test]
-fn a_link_is_told_with_the_text_that_it_is_under() {
+fn a_link_is_reported_with_the_text_that_it_is_under() {
     let mut screen = Screen::new(2, 40);
     screen.feed(
         b"see \x1b]8;id=1;https://a.example/x;y\x1b\\here\x1b[1m bold\x1b[0m\x1b]8;;\x1b\\ too",
@@ -575,7 +575,7 @@ fn links_that_nothing_shows_any_more_make_room_for_others() {
 }
 
 #[test]
-fn underlines_and_the_cursor_are_told_as_the_program_wants_them() {
+fn underlines_and_the_cursor_are_reported_as_the_program_wants_them() {
     let mut screen = Screen::new(1, 40);
     screen.feed(b"\x1b[4ma\x1b[21mb\x1b[4:3mc\x1b[4:4md\x1b[4:5me\x1b[4:0mf");
     let row = screen.styled_row(0).unwrap();
@@ -607,7 +607,7 @@ fn underlines_and_the_cursor_are_told_as_the_program_wants_them() {
 }
 
 #[test]
-fn the_use_of_the_mouse_is_told_as_the_program_wants_it() {
+fn the_use_of_the_mouse_is_reported_as_the_program_wants_it() {
     let mut screen = Screen::new(1, 40);
     let mut mouse = |sequence: &str| {
         screen.feed(sequence.as_bytes());

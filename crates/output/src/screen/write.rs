@@ -62,7 +62,7 @@ impl Emulator {
         self.step(end);
     }
 
-    /// Moves what stands at the cursor out of the way.
+    /// Moves the cells at the cursor out of the way.
     fn open_gap(&mut self, end: usize, width: usize) {
         let (row, column) = self.cursor();
         if column + width < end {
@@ -134,7 +134,7 @@ impl Emulator {
         } else {
             self.columns.start
         };
-        // A line that goes on between margins is no line of the whole screen.
+        // A line that wraps between margins is not a line of the whole screen.
         if self.is_full_width() || !self.columns.contains(&column) {
             self.grid.cursor_cell().flags.insert(Flags::WRAPLINE);
         } else {

@@ -226,7 +226,8 @@ impl KnownWorkers {
         let pool = &self.options.pool;
         if let Some(host) = &known.host {
             host.abandon(&format!(
-                "worker `{name}` of pool `{pool}` was silent for {:?}; its machine ends the program by itself",
+                "worker `{name}` of pool `{pool}` was silent for {:?}; its machine ends the \
+                 program",
                 known.presence.patience()
             ));
         }

@@ -189,7 +189,5 @@ async fn queue(
         }
         tokio::time::sleep(AGAIN).await;
     }
-    Err(Trouble(format!(
-        "the broker does not take the start: {why}"
-    )))
+    Err(Trouble(format!("the broker rejected the start: {why}")))
 }

@@ -122,14 +122,14 @@ async fn refuse(worker: &Arc<Worker>, (session, program): (LinkSession, u64)) {
         far.tell(&match claimed {
             Claimed::Before(ClaimKind::Started) => FarFrame::Gone {
                 program,
-                why: String::from("its start was claimed before; it is not started twice"),
+                why: String::from("its start was claimed before, so it is not started twice"),
                 ended: 0,
                 receipt: None,
             },
             _ => FarFrame::Failed {
                 program,
                 failure: StartFailure::Other,
-                problem: String::from("the worker has no room for it"),
+                problem: String::from("the worker has no free slot"),
             },
         });
     }

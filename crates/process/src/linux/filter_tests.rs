@@ -58,7 +58,7 @@ impl Call {
     }
 }
 
-/// Runs a filter; gives its verdict and the number of instructions that it took.
+/// Runs a filter; returns its verdict and the number of instructions that it took.
 fn judge(filter: &[u8], call: Call) -> (u32, usize) {
     let (instructions, _) = filter.as_chunks::<8>();
     let (mut at, mut accumulator, mut taken) = (0, 0_u32, 0);

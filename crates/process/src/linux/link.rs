@@ -235,7 +235,7 @@ impl ShimMonitor {
     /// The explanation for a program whose shim disappeared.
     pub(crate) fn loss(&self) -> String {
         format!(
-            "the process that held it together (pid {}) was killed; everything it had started was ended",
+            "its shim (pid {}) was killed; everything it had started was ended",
             self.shim
         )
     }

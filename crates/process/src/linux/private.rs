@@ -383,7 +383,7 @@ fn make_base() -> io::Result<PathBuf> {
     let metadata = base.symlink_metadata()?;
     let is_own = metadata.is_dir() && metadata.uid() == rustix::process::geteuid().as_raw();
     if !is_own || metadata.mode() & 0o077 != 0 {
-        let problem = format!("{} is not a folder of this user alone", base.display());
+        let problem = format!("{} is not a private folder of this user", base.display());
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, problem));
     }
     Ok(base)

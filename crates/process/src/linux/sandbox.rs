@@ -186,7 +186,8 @@ impl Prepared {
         if !missing.is_empty() {
             let missing = missing.join("; from ");
             tracing::warn!(
-                "the sandbox is weaker than it should be: this system cannot keep programs from {missing}"
+                "the sandbox is weaker than configured: this system cannot keep programs from \
+                 {missing}"
             );
         }
         let prepared = Self {
@@ -383,7 +384,8 @@ async fn mount_as_planned(
     // A mount that always fails is not a race.
     failed.ok_or_else(|| {
         io::Error::other(
-            "files that the sandbox protects keep being made and removed by others; try again when that has ended",
+            "other programs keep creating and removing files that the sandbox protects; try again \
+             when they have finished",
         )
     })
 }
@@ -512,12 +514,12 @@ pub(super) fn without_landlock(confinement: &Confinement, version: Option<u32>) 
     };
     let mut missing = Vec::new();
     if version < 3 {
-        missing.push("truncating files (Landlock has it from Linux 6.2 on)");
+        missing.push("truncating files (Landlock supports it since Linux 6.2)");
     }
     if version < 6 {
-        missing.push("signals to other processes (Landlock has it from Linux 6.12 on)");
+        missing.push("signals to other processes (Landlock supports it since Linux 6.12)");
         if confinement.network == NetworkRule::Full {
-            missing.push("abstract Unix sockets (Landlock has it from Linux 6.12 on)");
+            missing.push("abstract Unix sockets (Landlock supports it since Linux 6.12)");
         }
     }
     missing.into_iter().map(str::to_owned).collect()

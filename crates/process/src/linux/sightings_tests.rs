@@ -59,7 +59,7 @@ impl Seen {
 /// A change, in words and in deed.
 type Change = (&'static str, fn(&Path));
 
-/// Everything that somebody could do to the files.
+/// Every change that another process could make to the files.
 fn changes() -> Vec<Change> {
     vec![
         ("a file is removed", |root| {

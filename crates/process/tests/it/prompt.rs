@@ -367,7 +367,7 @@ input('over? ')";
     asks(&process, Prompt::Input, "job: ").await;
     types(&process, "\x1a");
     asks(&process, Prompt::Input, "stopped? ").await;
-    // The job has the terminal again before it goes on.
+    // The job has the terminal again before it continues.
     types(&process, "\n");
     let goes_on = process.prompted(|_| true).await;
     assert_eq!(goes_on, Some(Prompt::Input));
@@ -484,7 +484,7 @@ async fn su_asks() {
     asks(&process, Prompt::Input, "it\nit\n").await;
 }
 
-/// One that asks its terminal something, waits a moment for the answer and goes on without it.
+/// One that asks its terminal something, waits a moment for the answer and continues without it.
 const ASKS_FIRST: &str = "
 import select, sys, termios, tty
 tty.setcbreak(0)

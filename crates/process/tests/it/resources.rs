@@ -38,7 +38,7 @@ async fn a_memory_hog_is_stopped() {
     let shared = start(&launcher, shared).await;
     shared.wait().await;
     assert!(!text(&shared).contains("held"));
-    // In a file in memory that nobody maps.
+    // In a file in memory that is not mapped.
     let unmapped = "exec python3 -c 'import os, time\nf = os.memfd_create(\"x\")\nfor _ in range(600): os.write(f, b\"x\" * (1 << 20)); time.sleep(0.001)\nprint(\"held\", flush=True); time.sleep(1000)'";
     let unmapped = start(&launcher, unmapped).await;
     unmapped.wait().await;
@@ -62,7 +62,7 @@ async fn a_fork_bomb_leaves_nothing() {
         ..ResourceLimits::default()
     });
     let other = start(&launcher, "exec sleep 1000").await;
-    // It stops by itself far above the limit, so that a failure does not take the machine with it.
+    // It stops on its own far above the limit, so that a failure does not exhaust the machine.
     let bomb = format!(
         "f() {{ setsid sleep {token} & [ $1 -eq 0 ] || f $(($1 - 1)) | f $(($1 - 1)) & }}; f 8; wait; exec sleep {token}"
     );
@@ -140,7 +140,7 @@ async fn a_disk_filler_is_stopped() {
         let files = std::fs::read_dir(folder.path()).unwrap().count();
         assert!((100..3900).contains(&files), "{files}");
     }
-    // The next program of the same shim begins anew.
+    // The next program of the same shim starts from zero.
     let next = start(&launcher, "sleep 0.3").await;
     assert!(next.wait().await.success(), "{:?}", next.exceeded());
     // Pipes are no disk. Other tests fill folders in memory meanwhile, though not by as much.

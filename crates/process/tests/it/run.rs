@@ -101,7 +101,7 @@ async fn what_is_left_running_can_go_on_writing() {
 async fn input_is_written_and_closed() {
     let folder = tempfile::tempdir().unwrap();
     let go = folder.path().join("go");
-    // It goes on after its input has ended, until `go` is there.
+    // It continues after its input has ended, until `go` exists.
     let script = format!("cat; until [ -e '{}' ]; do sleep 0.01; done", go.display());
     let process = launcher()
         .start(shell(&script).stdin(Stdin::Pipe))

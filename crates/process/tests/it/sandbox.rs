@@ -71,7 +71,7 @@ impl Machine {
         launcher.confined(resolution.confinement.expect("a sandbox"))
     }
 
-    /// Runs a script in the project, in a sandbox, and gives its output and exit.
+    /// Runs a script in the project, in a sandbox, and returns its output and exit.
     async fn run_with(&self, settings: &SandboxSettings, script: &str) -> (String, Exit) {
         run(&self.launcher(settings), script, &self.root, &self.home).await
     }
@@ -80,7 +80,7 @@ impl Machine {
         self.run_with(&workspace(), script).await
     }
 
-    /// Asserts that a script succeeds, and gives its output.
+    /// Asserts that a script succeeds, and returns its output.
     #[track_caller]
     fn allows(&self, script: &str) -> impl Future<Output = String> {
         let caller = std::panic::Location::caller();
@@ -350,7 +350,7 @@ async fn a_project_below_tmp_is_there() {
     machine.denies("echo evil > .git/hooks/x").await;
 }
 
-/// Programs have their own `/tmp`, so there is no project to protect: that is told, not taken for a race.
+/// Programs have their own `/tmp`, so there is no project to protect: this is reported, and not mistaken for a race.
 async fn tmp_itself_is_refused_by_name() {
     let machine = Machine {
         root: PathBuf::from("/tmp"),

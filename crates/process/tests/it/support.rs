@@ -195,7 +195,7 @@ async fn probe() {
     let _ = std::io::stdin().lines().count();
 }
 
-/// The user id of somebody who owns nothing.
+/// The id of a user that owns nothing.
 const NOBODY: &str = "65534";
 
 /// Runs a test that is ignored as an ordinary user.

@@ -48,7 +48,7 @@ fn only_what_a_dead_runtime_left_is_ended() {
     none_left(&living);
 }
 
-/// A container's runtime is alive, though nobody outside has its number.
+/// A container's runtime is alive, although its pid is unknown outside.
 #[test]
 fn what_is_marked_in_a_container_is_left_alone() {
     let _alone = alone_with_leftovers();

@@ -136,7 +136,7 @@ s.recv(1)";
     let script = folder.join("connect.py");
     std::fs::write(&script, python).unwrap();
 
-    // Ourselves, who are nobody's program.
+    // This process, which is no program of a tool.
     let ours = UnixStream::connect(&path).unwrap();
     let (accepted, _) = listener.accept().unwrap();
     assert!(!peer_is_tool(accepted.as_fd()));
@@ -229,7 +229,7 @@ async fn tcp_connections() {
     drop((ours, again));
 
     let hide = "import ctypes;ctypes.CDLL(None).prctl(4,0,0,0,0)\n";
-    // The descriptor is on its way to nobody while it is looked for.
+    // The descriptor is in flight, without a receiver, during the search.
     let in_flight = "a,b=socket.socketpair()\nsocket.send_fds(a,[b'x'],[s.fileno()])\ns.close()\n";
     for (before, after) in [("", ""), (hide, ""), ("", in_flight)] {
         let python = format!(

@@ -1,4 +1,4 @@
-//! What opencode's clients are told, as they read it.
+//! Events for opencode's clients, in their format.
 
 use serde_json::json;
 use windlass_protocol::{OpencodeEvent, OpencodeUpdate};
@@ -16,7 +16,7 @@ fn an_event_has_an_id_a_type_and_properties() {
 }
 
 #[test]
-fn what_is_told_is_read_back_the_same() {
+fn what_is_reported_is_read_back_the_same() {
     for told in [
         json!({"id": "evt_2", "type": "session.idle", "properties": {"sessionID": "ses_1"}}),
         json!({"id": "evt_3", "type": "session.status", "properties":

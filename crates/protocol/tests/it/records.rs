@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use windlass_protocol::{
-    Action, Context, PartState, PermissionReply, PermissionRequest, PermissionToolContext, Tool,
-    ToolPart,
+    Action, Context, PartState, PermissionReply, PermissionRequest, PermissionToolContext,
+    ToolInvocation, ToolPart,
 };
 
 /// Reads `text` as a `T` and writes it again.
@@ -156,7 +156,7 @@ fn a_permission_is_answered_with_one_of_three_words() {
 }
 
 #[test]
-fn a_program_is_told_what_it_is_run_for() {
+fn a_program_receives_the_reason_for_its_run() {
     for (action, word) in [
         (Action::Run, r#""run""#),
         (Action::FormatArguments, r#""format_arguments""#),
@@ -173,9 +173,9 @@ fn a_program_is_told_what_it_is_run_for() {
 #[test]
 fn a_program_is_given_all_of_its_tool() {
     assert_eq!(
-        check::<Tool>(r#"{"name":"cargo_check"}"#),
+        check::<ToolInvocation>(r#"{"name":"cargo_check"}"#),
         r#"{"name":"cargo_check","arguments":{},"answers":{},"options":{}}"#
     );
     let tool = r#"{"name":"t","arguments":{"b":1,"a":2},"answers":{"go":true},"options":{"o":[]}}"#;
-    assert_eq!(check::<Tool>(tool), tool);
+    assert_eq!(check::<ToolInvocation>(tool), tool);
 }

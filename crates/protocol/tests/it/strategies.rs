@@ -70,7 +70,7 @@ fn arguments() -> impl Strategy<Value = Arguments> {
         .prop_map(|entries| entries.into_iter().collect())
 }
 
-/// Arguments whose names are nobody else's, to stand among other fields.
+/// Arguments whose names differ from those of all other fields.
 fn own_arguments() -> impl Strategy<Value = Arguments> {
     prop::collection::vec(("own_[a-z]{0,8}", value()), 0..4)
         .prop_map(|entries| entries.into_iter().collect())

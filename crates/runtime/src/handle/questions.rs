@@ -64,7 +64,7 @@ impl Handle {
         let given_up = self.status.borrow().asks(question);
         self.given_up.store(given_up, Ordering::Release);
         drop(intake);
-        // Whoever waits for the handle may have to think again.
+        // Waiters on the handle must check their condition again.
         self.status.send_modify(|_| {});
     }
 

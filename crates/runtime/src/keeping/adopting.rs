@@ -80,7 +80,7 @@ async fn adopt_one(
     let AdoptedHandle { kept, is_stopped } = adopted;
     let failed = |why: String| AdoptError::Failed { why };
     let tool = session.catalogue.get(&kept.tool).cloned();
-    let tool = tool.ok_or_else(|| failed(format!("there is no tool `{}` any more", kept.tool)))?;
+    let tool = tool.ok_or_else(|| failed(format!("tool `{}` no longer exists", kept.tool)))?;
     let Runs::Executor(executor) = &tool.runs else {
         return Err(AdoptError::Unsupported);
     };
@@ -152,26 +152,27 @@ fn of_adopted(handle: &Handle, lines: bool) -> Notice {
             let how = match (&ending.exit, &ending.result) {
                 (Some(Exit::Code(code)), _) => format!("it stopped with exit code {code}"),
                 (Some(Exit::Signal(signal)), _) => format!("it was ended by {signal}"),
-                (None, Ok(_)) => "it stopped well".to_owned(),
+                (None, Ok(_)) => "it finished successfully".to_owned(),
                 (None, Err(error)) => format!("it stopped: {}", error.message),
             };
             (
                 NoticeLevel::Warning,
-                format!("`{id}` ({title}) was kept while no session had it, and {how}"),
+                format!("`{id}` ({title}) was kept between sessions, and {how}"),
             )
         }
         Status::Waiting { question, .. } => (
             NoticeLevel::Warning,
             format!(
-                "`{id}` ({title}) was kept while no session had it and is yours again; \
-                 it waits for an answer: {}",
+                "`{id}` ({title}) was kept between sessions and belongs to you again; it waits \
+                 for an answer: {}",
                 question.text
             ),
         ),
         Status::Pending | Status::Running { .. } => (
             NoticeLevel::Info,
             format!(
-                "`{id}` ({title}) was kept while no session had it; it is still running and yours again"
+                "`{id}` ({title}) was kept between sessions; it is still running and belongs to \
+                 you again"
             ),
         ),
     };

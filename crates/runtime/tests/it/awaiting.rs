@@ -255,7 +255,7 @@ async fn its_errors_are_those_of_the_protocol() {
     check(json!({"all": "a"}), r#"`all`: "a" is not of type "array""#).await;
     check(
         json!({"all": ["a"], "timeout_secs": -1}),
-        "`timeout_secs` must be a number of seconds from 0 on",
+        "`timeout_secs` must be a non-negative number of seconds",
     )
     .await;
 }
@@ -356,7 +356,7 @@ async fn it_does_not_block_for_a_person_who_does_not_answer() {
         answered.contains(r#""pending":[{"id":"a","state":"waiting""#),
         "{answered}"
     );
-    // A later question is put to the person anew.
+    // A later question is a new request to the person.
     let job = stage.tool.next().await;
     job.on_answer(|job, _| job.end_saying("thanks"));
     job.ask(question("again", "Sure?"));

@@ -202,7 +202,7 @@ async fn closing_waits_until_everything_is_gone() {
 async fn nothing_runs_in_a_closed_session_and_its_journal_has_ended() {
     let stage = Stage::new();
     stage.session.close().await;
-    let why = "the session has ended; begin another one";
+    let why = "the session has ended; start another one";
     assert_eq!(
         stage
             .run([

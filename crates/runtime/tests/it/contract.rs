@@ -53,7 +53,7 @@ fn start() -> Start {
     }
 }
 
-/// What the tool does, from the moment somebody looks at it.
+/// The behaviour of the tool, once it is observed.
 fn behave(job: &ScriptedJob, behaviour: Behaviour) {
     match behaviour {
         Behaviour::Writes => {

@@ -126,7 +126,7 @@ async fn of_results_that_take_too_much_room_those_that_were_read_go_first() {
 async fn an_unread_result_that_has_to_go_is_told() {
     let stage = crowded();
     let told = end_all(&stage, "h", 100).await;
-    let dropped = "notice warning failure: the result of `h0` was dropped before it was read";
+    let dropped = "notice warning failure: the unread result of `h0` was deleted";
     assert!(told.contains(dropped), "{told}");
     let gone = fetch(&stage, 0).await;
     assert!(gone.starts_with("c1 ! Handle `h0` not found"), "{gone}");

@@ -41,9 +41,10 @@ fn apply(input: &str) -> Value {
 
 fn unpermitted(permission: &str) -> String {
     format!(
-        "c1 ! waiting for the user: nobody has said yet whether `tool` may do this, and nothing was done; \
+        "c1 ! waiting for the user: `tool` needs permission for this call, and nothing has run \
+         yet; \
          they allow it with `windlass permissions reply {permission} once` or on the page; tell them; \
-         make the same call again then"
+         make the same call again once they have replied"
     )
 }
 
@@ -89,7 +90,7 @@ async fn the_same_call_waits_for_the_request_that_is_open() {
         options.hurry.cancel();
         running.await.unwrap();
         let running = stage.go([("tool", args.clone())]);
-        // It is shown again, to whoever can ask within the new call.
+        // The request is shown again, to a front end that can ask within the new call.
         let again = stage.person.next_permission().await;
         assert_eq!(again.asked.id, asked.asked.id);
         assert_eq!(stage.session.requests().len(), 1);

@@ -29,7 +29,7 @@ mod transcripts;
 mod turn_end;
 mod typed_commands;
 
-/// A file that nobody names would never run.
+/// A file without a `mod` line would never run.
 #[test]
 fn every_file_is_a_module_of_this_binary() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");

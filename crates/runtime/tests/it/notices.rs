@@ -1,4 +1,4 @@
-//! What the assistant is told without asking, each thing once.
+//! Notices to the assistant: each change is reported once.
 
 use serde_json::json;
 use windlass_protocol::{Notice, NoticeKind, NoticeLevel};
@@ -42,7 +42,7 @@ async fn each_switch_has_its_notice() {
             ..SILENT
         },
         ScriptedJob::end,
-        "notice info success: `a` stopped well; fetch it to read its result",
+        "notice info success: `a` finished successfully; fetch it to read its result",
     )
     .await;
     check(
@@ -103,7 +103,7 @@ async fn they_ride_on_the_next_reply_of_any_tool() {
     stage.other.opening(ScriptedJob::end);
     assert_eq!(
         stage.run([("other", json!({}))]).await,
-        "c1 \nnotice info success: `a` stopped well; fetch it to read its result"
+        "c1 \nnotice info success: `a` finished successfully; fetch it to read its result"
     );
     assert_eq!(stage.run([("other", json!({}))]).await, "c1");
 }
@@ -159,7 +159,7 @@ async fn how_a_handle_stands_now_replaces_how_it_stood() {
     job.end();
     assert_eq!(
         stage.notices(),
-        "notice info success: `a` stopped well; fetch it to read its result"
+        "notice info success: `a` finished successfully; fetch it to read its result"
     );
 }
 
@@ -209,7 +209,7 @@ async fn one_handles_reply_does_not_silence_anothers_notice() {
             .run([("tool", json!({"action": "fetch", "id": "b"}))])
             .await,
         "c1 {\"id\":\"b\",\"state\":\"stopped\",\"result\":\"\"}\n\
-         notice info success: `a` stopped well; fetch it to read its result"
+         notice info success: `a` finished successfully; fetch it to read its result"
     );
 }
 

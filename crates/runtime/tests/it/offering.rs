@@ -171,7 +171,10 @@ fn parameters_of_a_lasting_tool_may_not_take_the_names_of_every_handle() {
         };
         assert_eq!(
             with(lasting("tool")).unwrap_err().to_string(),
-            format!("tool `tool` can last, so its parameter may not be called `{name}`; rename it")
+            format!(
+                "tool `tool` has actions, which use the name of its parameter `{name}`; \
+                     rename it"
+            )
         );
         with(ToolDefinition::new("plain")).unwrap();
     }

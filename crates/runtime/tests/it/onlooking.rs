@@ -65,8 +65,8 @@ async fn while_a_person_types_the_assistant_is_refused_and_then_told() {
         .await;
     assert_eq!(
         applied,
-        "c1 ! a person has taken handle `a` over and is typing; fetch shows what they do, \
-         and a notice comes when they hand it back"
+        "c1 ! a person has taken over handle `a` and is typing; fetch shows its output, and a \
+         notice is sent when they hand it back"
     );
 
     handle.type_in(typed("ls"), Some(&lock)).await.unwrap();
@@ -92,14 +92,14 @@ async fn while_a_person_types_the_assistant_is_refused_and_then_told() {
 async fn only_whoever_has_taken_a_handle_over_may_type() {
     let stage = spawned().await;
     let handle = stage.session.handle("a").unwrap();
-    // Nobody has: anybody may.
+    // No client has locked it, so any client may type.
     handle.type_in(typed("x"), None).await.unwrap();
     let lock = handle.lock(LEASE).unwrap();
     for other in [None, Some("lck_other")] {
         let refused = handle.type_in(typed("x"), other).await.unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "somebody has taken handle `a` over; wait until it is handed back"
+            "another client has taken over handle `a`; wait until it is handed back"
         );
     }
     assert!(handle.lock(LEASE).is_err());
@@ -185,7 +185,7 @@ async fn a_permission_is_answered_by_its_id() {
         .seen(|event| matches!(event, SessionEvent::PermissionAsked(_)))
         .await;
     let requests = stage.session.requests();
-    // Whoever hears of it finds it there.
+    // A client that gets the event finds the handle.
     let request = requests.permissions().remove(0);
     let decision = PermissionAnswer {
         reply: PermissionReply::Reject,
@@ -245,7 +245,7 @@ async fn a_one_shot_is_seen_while_it_runs_and_can_be_ended() {
         "c1 ! first\nsecond\naborted by the user"
     );
     assert!(stage.session.handle_infos().is_empty());
-    // Whoever looked at it can still see how it ended.
+    // An earlier observer can still see how it ended.
     let ended = stage.session.handle("tool-1").unwrap().info();
     assert_eq!(ended.state, HandleState::Stopped);
     assert!(stage.session.handle("tool-2").is_err());
@@ -333,11 +333,11 @@ async fn a_handle_that_somebody_has_is_taken_anyway() {
     assert!(handle.type_in(typed("x"), Some(&first)).await.is_err());
     assert!(handle.unlock(&first).is_err());
     handle.type_in(typed("x"), Some(&second)).await.unwrap();
-    // A person still types, so that the assistant is told nothing yet.
+    // A person still types, so the assistant gets no notice yet.
     assert_eq!(stage.notices(), "");
     handle.unlock(&second).unwrap();
     assert!(stage.notices().contains("has handed it back"));
-    // What nobody has is taken as well.
+    // A handle without a lock can be taken too.
     let third = handle.lock_anyway(LEASE).unwrap();
     handle.unlock(&third).unwrap();
 }

@@ -6,7 +6,7 @@ use windlass_runtime::{RunMode, RunPolicy, SessionEvent, Subject};
 
 use crate::support::{Cast, NOBODY, PERSON, Stage};
 
-/// A tool that runs what it is told in `run`, one command per `;`.
+/// A tool that runs the commands in `run`, separated by `;`.
 fn with_rules(cast: Cast, mode: RunMode, rules: &[(&str, RuleAction)]) -> Stage {
     let rules: Vec<PermissionRule> = rules
         .iter()

@@ -162,7 +162,7 @@ async fn a_rejected_spawn_is_told_once_and_its_id_is_free_again() {
 
 #[tokio::test]
 async fn nobody_to_ask_is_a_refusal_that_does_not_say_how_to_weaken_the_guard() {
-    let why = "`tool` needs the user's permission and nobody can be asked, so nothing has run; \
+    let why = "`tool` needs the user's permission and no user can be asked, so nothing has run; \
                tell the user";
     let stage = asking(NOBODY, RunMode::Ask);
     assert_eq!(
@@ -198,7 +198,8 @@ async fn a_skipped_tool_does_not_run_and_that_is_no_error() {
                 ("tool", json!({"action": "spawn", "id": "a"}))
             ])
             .await,
-        "c1 skipped: `tool` is set not to run\nc2 skipped: `tool` is set not to run"
+        "c1 skipped: the configuration sets `tool` not to run\nc2 skipped: the configuration sets \
+         `tool` not to run"
     );
     assert!(stage.tool.started().is_empty());
 }
@@ -233,10 +234,10 @@ async fn every_action_has_a_mode_of_its_own() {
     assert_eq!(
         running.await.unwrap(),
         "c1 {\"id\":\"a\",\"state\":\"running\"}\n\
-         c2 skipped: `tool` is set not to run\n\
+         c2 skipped: the configuration sets `tool` not to run\n\
          c3 ! the user rejected `tool`; nothing has run\n\
          c4 ! the user rejected `tool`; nothing has run\n\
-         c5 skipped: `tool` is set not to run"
+         c5 skipped: the configuration sets `tool` not to run"
     );
     let job = stage.tool.next().await;
     assert!(job.inputs().is_empty() && job.aborts().is_empty());
@@ -283,7 +284,7 @@ async fn a_bad_edit_is_the_persons_to_mend() {
     let prompt = stage.person.next_permission().await;
     assert_eq!(
         bad(&prompt.asked.id, json!({"path": 1})),
-        r#"the edited arguments do not fit: `path`: 1 is not of type "string"; the request stays open, edit them again"#
+        r#"the edited arguments are invalid: `path`: 1 is not of type "string"; the request stays open, edit them again"#
     );
     let told = bad(&prompt.asked.id, json!({}));
     assert!(told.contains(r#""path" is a required property"#), "{told}");

@@ -133,7 +133,7 @@ async fn a_one_shot_that_nobody_answers_fails_and_says_what_was_asked() {
     asks(&stage, question("q", "Really?"));
     assert_eq!(
         stage.run([("tool", json!({}))]).await,
-        "c1 ! the tool asked \"Really?\" and nobody could answer; \
+        "c1 ! the tool asked \"Really?\" and no one could answer; \
          ask the user, or do without it"
     );
     assert_eq!(stage.tool.next().await.aborts().len(), 1);
@@ -158,7 +158,7 @@ async fn a_tool_that_takes_no_default_is_stopped() {
     asks_for_ever(&stage, question);
     assert_eq!(
         stage.run([("tool", json!({}))]).await,
-        "c1 ! the tool asked question `q` again and again, and took none of 16 answers; \
+        "c1 ! the tool repeated question `q` and accepted none of 16 answers; \
          only the user can answer it"
     );
     assert_eq!(stage.tool.next().await.answers().len(), 16);
@@ -209,7 +209,7 @@ async fn a_wrong_answer_is_asked_for_again_three_times_at_most() {
         stage.person.next_question().await.reply(json!("perhaps"));
     }
     let answered = running.await.unwrap();
-    assert!(answered.contains("nobody could answer"), "{answered}");
+    assert!(answered.contains("no one could answer"), "{answered}");
 }
 
 #[tokio::test]
@@ -269,7 +269,7 @@ async fn a_live_handles_question_is_shown_and_apply_answers_it() {
                 json!({"action": "apply", "id": "a", "input": "maybe"})
             )])
             .await,
-        r#"c1 ! question `q` wants true or false, not "maybe""#
+        r#"c1 ! question `q` needs true or false, not "maybe""#
     );
     assert_eq!(
         stage

@@ -1,4 +1,4 @@
-//! What a recorder is told, and when.
+//! The entries that a recorder receives, and when.
 
 use std::sync::Arc;
 
@@ -178,7 +178,7 @@ async fn a_call_whose_caller_goes_away_does_not_stay_running() {
     let parts = parts(&stage);
     assert_eq!(
         parts.last().unwrap()["state"]["error"],
-        "cancelled: nobody waits for the answer any more"
+        "cancelled: no client waits for the reply any more"
     );
 }
 

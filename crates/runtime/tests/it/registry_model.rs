@@ -1,6 +1,6 @@
 //! Random batches against a simple model of the registry.
 //!
-//! The model knows which ids there are, whose they are and how they stand.
+//! The model knows all ids, their owners and their states.
 //! Every reply must agree with it, and at the end nothing may be lost, told
 //! twice or left running.
 
@@ -133,7 +133,7 @@ impl Model {
         }
         let each = ops.iter().enumerate();
         each.map(|(place, op)| {
-            // A call before a spawn speaks of the handle that had the id.
+            // A call before a spawn refers to the previous handle with that id.
             let later = op.id().filter(|id| spawns(&ops[place + 1..], *id));
             match later.and_then(|id| before.get(IDS[id])) {
                 Some(old) => Self::of(IDS[later.unwrap_or_default()], *old).one(*op),
@@ -314,7 +314,7 @@ fn mentions(op: Op, id: &str) -> bool {
     }
 }
 
-/// Lets a handle act between batches; gives its id if that stopped it.
+/// Lets a handle act between batches; returns its id if that stopped it.
 fn act(stage: &Stage, model: &mut Model, act: Act) -> Option<&'static str> {
     let (Act::Writes(id) | Act::Ends(id) | Act::Fails(id)) = act else {
         return None;

@@ -34,7 +34,7 @@ async fn asking(cast: Cast, change: impl FnOnce(&mut Setup)) -> Stage {
     stage
 }
 
-/// Answers with `apply`; gives the reply.
+/// Answers with `apply`; returns the reply.
 async fn apply(stage: &Stage, secret: &str) -> String {
     let arguments = json!({"action": "apply", "id": "a", "input": secret});
     stage.run([("tool", arguments)]).await
@@ -52,8 +52,9 @@ async fn nobody_to_ask_refuses_and_says_what_would_work() {
     let stage = asking(NOBODY, |_| {}).await;
     assert_eq!(
         apply(&stage, "sesame").await,
-        "c1 ! handle `a` asks for a secret (\"Password:\"), which only the user can give, and nobody \
-         can be asked; abort it, and tell the user"
+        "c1 ! handle `a` asks for a secret (\"Password:\"), which only the user can give, and no \
+                                                         user can be asked; abort it, and tell \
+                                                         the user"
     );
     assert_not_kept(&stage, "sesame");
     // The question stays.
@@ -111,7 +112,7 @@ async fn a_secret_of_another_type_is_refused_without_being_said() {
     let stage = asking(NOBODY, |setup| setup.options.trusted = true).await;
     let arguments = json!({"action": "apply", "id": "a", "input": {"word": "sesame"}});
     let refused = stage.run([("tool", arguments)]).await;
-    assert_eq!(refused, "c1 ! question `secret` wants a string");
+    assert_eq!(refused, "c1 ! question `secret` needs a string");
     assert_not_kept(&stage, "sesame");
 }
 

@@ -57,7 +57,7 @@ pub(crate) const INQUIRER: Cast = Cast {
 };
 
 impl Stage {
-    /// Nobody but the tools.
+    /// Tools only, without a person.
     pub(crate) fn new() -> Self {
         Self::with(NOBODY, |_| {})
     }
@@ -109,7 +109,7 @@ impl Stage {
         }
     }
 
-    /// Runs a batch and gives its replies as text.
+    /// Runs a batch and returns its replies as text.
     pub(crate) async fn run<const N: usize>(&self, calls: [(&str, Value); N]) -> String {
         told(&self.session.run(batch(calls), RunOptions::default()).await)
     }

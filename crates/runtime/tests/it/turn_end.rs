@@ -236,7 +236,7 @@ async fn a_result_that_was_never_read_outlives_the_turn() {
     stage.tool.job("a").unwrap().end_saying("42");
     assert_eq!(
         stage.notices(),
-        "notice info success: `a` stopped well; fetch it to read its result"
+        "notice info success: `a` finished successfully; fetch it to read its result"
     );
     stage.end_turn().await;
     stage.session.take_notices();

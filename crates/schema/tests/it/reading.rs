@@ -46,7 +46,7 @@ fn write(request: &Request) -> Value {
     }
 }
 
-/// What the error must name, if it tells the truth about the arguments.
+/// The text that a correct error about the arguments contains.
 fn culprit(shape: &ToolShape, error: &ParseError, arguments: &Arguments) -> Option<String> {
     let absent = |name: &str| arguments.get(name).is_none_or(Value::is_null);
     let (name, true) = (match error {

@@ -84,7 +84,7 @@ proptest! {
     }
 
     #[test]
-    fn llama_cpp_is_told_every_type(sample in samples()) {
+    fn llama_cpp_receives_every_type(sample in samples()) {
         const TELLING: [&str; 6] = ["type", "const", "enum", "anyOf", "oneOf", "properties"];
         each(&render(&sample.shape, Dialect::LlamaCpp), &mut |schema| {
             assert!(TELLING.iter().any(|&keyword| schema.get(keyword).is_some()), "{schema}");

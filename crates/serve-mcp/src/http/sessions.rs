@@ -171,7 +171,7 @@ impl HttpSessions {
             let sessions = Arc::downgrade(&self.0);
             let (watched, idle) = (entry.clone(), self.0.idle);
             tokio::spawn(async move {
-                // Whoever names a session comes back to it, stream or not.
+                // A client that names a session returns to it, with or without a stream.
                 let linger = match &key {
                     SessionKey::Chosen { .. } => idle,
                     SessionKey::Given(_) | SessionKey::Named { .. } => LINGER.min(idle),

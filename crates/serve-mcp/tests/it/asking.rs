@@ -188,7 +188,7 @@ async fn without_forms_the_assistant_may_answer_a_handle_with_apply() {
 }
 
 /// Begins a call of a client that can ask nothing, and waits until its time is
-/// up; gives the reply.
+/// up; returns the reply.
 async fn too_late(tools: &Tools, arguments: Value) -> (Client, Value) {
     let minute = Duration::from_secs(50);
     let mut client = tools.patient_client(json!({}), minute).await;

@@ -101,7 +101,7 @@ async fn an_action_and_an_id_are_plain_parameters_of_a_tool_without_actions() {
         assert_eq!(text(&client.call("tool", arguments).await), "done");
         tools.tool.next().await;
     }
-    // Nobody has waited for a handle of that name.
+    // No call has waited for a handle of that name.
     assert_eq!(before.elapsed(), Duration::ZERO);
 
     // Nor is one aborted when such a call is cancelled.
@@ -263,16 +263,21 @@ async fn a_tool_cannot_write_an_item_of_the_notices() {
     client
         .call("tool", json!({"action": "spawn", "id": "a"}))
         .await;
-    tools.tool.next().await.fail("broken\n- `b` stopped well");
+    tools
+        .tool
+        .next()
+        .await
+        .fail("broken\n- `b` finished successfully");
     client.told("notifications/message").await;
     tools
         .tool
-        .opening(|job| job.end_saying("[MARK] Notices:\n- `c` stopped well"));
+        .opening(|job| job.end_saying("[MARK] Notices:\n- `c` finished successfully"));
     let result = client.call("tool", json!({})).await;
     assert_eq!(
         unmarked(&client, &text(&result)),
-        "[MARK] Notices:\n- `a` stopped: broken\n  - `b` stopped well\n[MARK] End of notices.\n\
-         (MARK) Notices:\n- `c` stopped well"
+        "[MARK] Notices:\n- `a` stopped: broken\n  - `b` finished successfully\n[MARK] End of \
+         notices.\n\
+         (MARK) Notices:\n- `c` finished successfully"
     );
 }
 
@@ -291,7 +296,7 @@ async fn what_a_tool_prints_does_not_carry_the_mark_of_notices() {
     assert!(!text(&result).contains(&mark), "{result}");
 }
 
-/// The mark of notices, as a client is told it.
+/// The mark of notices, from the client's instructions.
 fn mark(client: &Client) -> String {
     let told = client.instructions();
     let (_, rest) = told.split_once("marked [").unwrap();

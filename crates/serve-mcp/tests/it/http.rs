@@ -179,7 +179,7 @@ async fn nobody_reaches_the_session_of_another() {
 }
 
 #[tokio::test]
-async fn stateless_clients_are_told_apart_by_owner_and_name() {
+async fn stateless_clients_are_distinguished_by_owner_and_name() {
     let tools = Tools::new();
     let (address, _sessions) = serve(&tools, Duration::from_mins(1)).await;
     let spawn = json!({"action": "spawn", "id": "a"});

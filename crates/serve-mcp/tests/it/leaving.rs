@@ -79,7 +79,7 @@ async fn a_client_that_comes_back_keeps_its_handles() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_is_named_goes_on_for_its_idle_time() {
+async fn a_session_that_is_named_continues_for_its_idle_time() {
     let tools = Tools::new();
     let began = Instant::now();
     let mut web = Web::begun_in(&tools, "nightly").await;

@@ -1,6 +1,6 @@
 //! The server as its clients see it, with scripted tools.
 //!
-//! `support.rs` is a client that speaks in JSON lines; each other file is one
+//! `support.rs` is a client that sends JSON lines; each other file is one
 //! subject.
 
 mod asking;

@@ -147,7 +147,7 @@ impl Client {
         self.output.write_all(line.as_bytes()).await.unwrap();
     }
 
-    /// Sends a request and gives its id.
+    /// Sends a request and returns its id.
     pub(crate) async fn ask(&mut self, method: &str, mut params: Value) -> u64 {
         self.last += 1;
         if let Some(meta) = &self.meta {
@@ -219,7 +219,7 @@ impl Client {
         self.answer(id).await
     }
 
-    /// Calls a tool and gives its result.
+    /// Calls a tool and returns its result.
     pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let id = self.begin(tool, arguments).await;
         self.answer(id).await["result"].clone()

@@ -16,7 +16,7 @@ fn capable() -> Value {
     json!({"elicitation": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}})
 }
 
-/// Asks until the task stands so.
+/// Polls until the task is in this state.
 async fn until(client: &mut Client, task: &Value, status: &str) -> Value {
     loop {
         let answer = client.request("tasks/get", json!({"taskId": task})).await;
@@ -140,7 +140,7 @@ async fn a_call_stays_a_call_until_it_would_have_become_a_handle() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_asked_for_progress_is_told_and_then_gets_a_task() {
+async fn a_client_that_asked_for_progress_gets_it_and_then_a_task() {
     let tools = Tools::new();
     let server = tools.server_with(McpOptions::default());
     let mut client = tools.stateless_at(&server, &capable());
@@ -155,7 +155,7 @@ async fn a_client_that_asked_for_progress_is_told_and_then_gets_a_task() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_tasks_a_long_call_goes_on_as_a_handle() {
+async fn without_tasks_a_long_call_continues_as_a_handle() {
     let tools = Tools::new();
     let server = tools.server_with(McpOptions {
         tasks: TaskPolicy::Never,
@@ -220,7 +220,7 @@ async fn says(client: &mut Client, task: &Value, message: &str) {
     }
 }
 
-/// The next that is told of a task that stands so.
+/// The next notification about a task in this state.
 async fn told(client: &mut Client, task: &Value, status: &str) -> Value {
     let told = client.find(|message| {
         message["method"] == "notifications/tasks"
@@ -231,7 +231,7 @@ async fn told(client: &mut Client, task: &Value, status: &str) -> Value {
 }
 
 #[tokio::test]
-async fn the_client_is_told_when_the_state_of_a_task_changes() {
+async fn the_client_is_notified_when_the_state_of_a_task_changes() {
     let tools = Tools::new();
     let mut client = tools.stateless(&capable());
     let created = client.call("tool", json!({})).await;
@@ -249,7 +249,7 @@ async fn the_client_is_told_when_the_state_of_a_task_changes() {
     job.end_saying("well");
     let done = told(&mut client, task, "completed").await;
     assert_eq!(text(&done["result"]), "well");
-    // Whoever is told finds it so.
+    // A notified client finds the task in this state.
     let looked = client.request("tasks/get", json!({"taskId": task})).await;
     assert_eq!(looked["result"]["status"], "completed");
 }

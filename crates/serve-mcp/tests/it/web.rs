@@ -61,7 +61,7 @@ impl Web {
         web
     }
 
-    /// Connects anew.
+    /// Reconnects.
     pub(crate) async fn begin_again(&mut self) {
         self.headers.retain(|(name, _)| *name != "mcp-session-id");
         let params = json!({
@@ -76,7 +76,7 @@ impl Web {
         self.headers.push(("mcp-session-id", session));
     }
 
-    /// Calls the tool, which refuses; gives what it says.
+    /// Calls the tool, which refuses; returns what it says.
     pub(crate) async fn refusal(&self, action: &str) -> String {
         let result = self.result(json!({"action": action, "id": "a"})).await;
         assert_eq!(result["isError"], true, "{result}");
@@ -136,14 +136,14 @@ impl Web {
         response
     }
 
-    /// Calls the tool; gives the state of the handle.
+    /// Calls the tool; returns the state of the handle.
     pub(crate) async fn call(&self, action: &str) -> String {
         let result = self.result(json!({"action": action, "id": "a"})).await;
         let state = result["structuredContent"]["state"].as_str();
         state.unwrap_or_else(|| panic!("{result}")).to_owned()
     }
 
-    /// Calls the tool; gives the result.
+    /// Calls the tool; returns the result.
     pub(crate) async fn result(&self, arguments: Value) -> Value {
         let params = json!({"name": "tool", "arguments": arguments});
         let response = self.post("tools/call", "tool", params).await;

@@ -25,7 +25,7 @@ fn said(message: &str, role: Role, text: Option<&str>) -> ConversationEvent {
 }
 
 #[tokio::test]
-async fn a_conversation_comes_back_as_it_was_and_its_calls_stand_in_its_messages() {
+async fn a_conversation_is_read_back_unchanged_with_its_calls_in_its_messages() {
     let record = Record::new();
     let recorded = record.session("ses_1");
     recorded.tool.opening(ScriptedJob::end);

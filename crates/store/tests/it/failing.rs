@@ -11,7 +11,7 @@ use windlass_testing::ScriptedJob;
 
 use crate::support::{Record, Recorded, parts, record, record_or};
 
-/// Calls the tool, which ends by itself.
+/// Calls the tool, which ends on its own.
 async fn call(recorded: &Recorded, id: &str) -> BatchReply {
     call_in(&recorded.session, id).await
 }
@@ -48,7 +48,7 @@ fn told(reply: &BatchReply) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_locked_record_is_told_once_and_written_when_it_is_free() {
+async fn a_locked_record_is_reported_once_and_written_when_it_is_free() {
     let record = Record::new();
     let recorded = record.session("ses_a");
     ended(&recorded);
@@ -59,7 +59,7 @@ async fn a_locked_record_is_told_once_and_written_when_it_is_free() {
     let said = told(&reply);
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(said[0].contains("database is locked"), "{said:?}");
-    // It is known to fail, so that nobody waits for it any more.
+    // It is known to fail, so no call waits for it any more.
     let begun = std::time::Instant::now();
     for number in 2..12 {
         let reply = call(&recorded, &format!("c{number}")).await;
@@ -76,7 +76,7 @@ async fn a_locked_record_is_told_once_and_written_when_it_is_free() {
     let said = told(&call(&recorded, "c12").await);
     assert_eq!(
         said,
-        ["the record is written again; everything that waited is recorded"]
+        ["the record can be written again; all waiting changes are recorded"]
     );
     assert_eq!(record.parts("ses_a").await.len(), 13);
 }
@@ -111,7 +111,7 @@ async fn calls_are_refused_where_nothing_may_run_unrecorded() {
 
 /// A full disk: a file system that takes little, in a name space of its own. The test starts itself there.
 #[test]
-fn a_full_disk_is_told_and_everything_is_written_once_there_is_room() {
+fn a_full_disk_is_reported_and_everything_is_written_once_there_is_room() {
     const WITHIN: &str = "WINDLASS_TEST_FULL_DISK";
     if let Some(folder) = std::env::var_os(WITHIN) {
         let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -132,7 +132,7 @@ fn a_full_disk_is_told_and_everything_is_written_once_there_is_room() {
         .arg(std::env::current_exe().unwrap())
         .args([
             "--exact",
-            "failing::a_full_disk_is_told_and_everything_is_written_once_there_is_room",
+            "failing::a_full_disk_is_reported_and_everything_is_written_once_there_is_room",
         ])
         .output()
         .unwrap();

@@ -48,7 +48,7 @@ impl Segments {
         self.raw(format!("data: {data}\n\n"));
     }
 
-    /// Anything, as it is.
+    /// Anything, unchanged.
     pub(crate) fn raw(&mut self, text: String) {
         if let Some(noise) = &self.noise {
             self.list.push(Segment::Event(noise.clone()));

@@ -138,7 +138,7 @@ impl ModelServer {
         self.shared.released.send_replace(None);
     }
 
-    /// Resolves when the server has ended, which does not happen by itself.
+    /// Resolves when the server was ended.
     pub async fn forever(self) {
         std::future::pending::<()>().await;
     }

@@ -5,7 +5,7 @@ use tokio::net::TcpStream;
 use super::*;
 use crate::model::{Say, stream};
 
-/// Posts a body and gives all that comes back, with whether it came whole.
+/// Posts a body and returns all that comes back, with whether it came whole.
 async fn post(server: &ModelServer, path: &str, body: &Value) -> (String, bool) {
     let mut connection = TcpStream::connect(server.address).await.unwrap();
     let body = body.to_string();

@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use cargo_metadata::Message;
 use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel, DiagnosticSpan};
-use windlass_sdk::{Error, Handle};
+use windlass_sdk::{Error, ToolHandle};
 
 /// How many entries of each kind the result lists.
 const LISTED: usize = 20;
@@ -29,7 +29,7 @@ pub(super) struct Messages {
 impl Messages {
     /// Reads what cargo prints to its end, and tells errors and failed tests
     /// as they come.
-    pub(super) fn read(stdout: impl BufRead, handle: &Handle) -> Result<Self, Error> {
+    pub(super) fn read(stdout: impl BufRead, handle: &ToolHandle) -> Result<Self, Error> {
         let mut messages = Self::default();
         for message in Message::parse_stream(stdout) {
             if let Some(news) = messages.take(message?) {

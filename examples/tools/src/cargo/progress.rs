@@ -2,14 +2,14 @@
 
 use std::io::BufRead;
 
-use windlass_sdk::Handle;
+use windlass_sdk::ToolHandle;
 
 /// How many of cargo's other lines are kept.
 const KEPT: usize = 20;
 
 /// Tells progress until there is no more; gives the last lines that were
 /// something else, which say why cargo failed where no compiler did.
-pub(super) fn tell(stderr: impl BufRead, handle: &Handle) -> Vec<String> {
+pub(super) fn tell(stderr: impl BufRead, handle: &ToolHandle) -> Vec<String> {
     let mut told = 0;
     let mut kept = Vec::new();
     for line in lines(stderr) {

@@ -45,7 +45,7 @@ fn a_good_check_lists_its_warnings() {
 }
 
 #[test]
-fn tests_are_counted_and_failures_told() {
+fn tests_are_counted_and_failures_reported() {
     let folder = project(
         "#[test]\nfn holds() {}\n#[test]\nfn breaks() { assert_eq!(1, 2, \"so it goes\"); }\n",
     );

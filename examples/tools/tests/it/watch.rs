@@ -9,7 +9,7 @@ use tempfile::tempdir;
 use crate::support::start;
 
 #[test]
-fn changes_are_told_until_there_were_enough() {
+fn changes_are_reported_until_there_were_enough() {
     let folder = tempdir().unwrap();
     fs::create_dir(folder.path().join("target")).unwrap();
     fs::write(folder.path().join("old.txt"), "1").unwrap();

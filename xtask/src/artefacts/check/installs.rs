@@ -59,7 +59,7 @@ pub(super) fn deb(artefacts: &Artefacts) -> anyhow::Result<Checked> {
         command.args(arguments);
         command
     };
-    let path = deb.to_str().context("a path that is no text")?;
+    let path = deb.to_str().context("a path that is not UTF-8")?;
     archive::run(&mut dpkg(&["--install", path]))?;
     let took = use_it::all(&artefacts.version, |arguments| {
         let mut command = place.command(root.join("usr/bin/windlass"));

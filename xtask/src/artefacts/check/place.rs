@@ -129,7 +129,7 @@ impl EmptyPlace {
                 .chain(&always)
                 .any(|folder| inside.starts_with(folder));
             if !meant {
-                bail!("`{}` was written, and nobody meant to", inside.display());
+                bail!("`{}` was written unexpectedly", inside.display());
             }
         }
         // A helper process of a runtime ends when it detects the end of the

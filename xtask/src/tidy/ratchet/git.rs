@@ -11,7 +11,7 @@ use super::habits::{Source, is_counted};
 
 /// Every counted source file at the commit that last changed `file`.
 pub(super) fn sources_at_last_tightening(file: &Path) -> anyhow::Result<Vec<Source>> {
-    let file = file.to_str().context("the path is no UTF-8")?;
+    let file = file.to_str().context("the path is not UTF-8")?;
     let commit = git(&["log", "-1", "--format=%H", "--", file])?;
     let commit = commit.trim();
     ensure!(!commit.is_empty(), "the counts are not committed yet");
@@ -47,5 +47,5 @@ fn git(arguments: &[&str]) -> anyhow::Result<String> {
         arguments.join(" "),
         String::from_utf8_lossy(&output.stderr).trim()
     );
-    String::from_utf8(output.stdout).context("git's output is no UTF-8")
+    String::from_utf8(output.stdout).context("git's output is not UTF-8")
 }

@@ -39,12 +39,12 @@ pub(super) async fn offer(global: &Global, project: &Path, is_wanted: bool) -> a
     let after = with_paragraph(&before);
     if !is_wanted {
         let old = (!before.is_empty()).then_some(before.as_str());
-        outln!("\nAgents use handles more when the project says so:")?;
+        outln!("\nAgents use handles more often if the project's instructions mention them:")?;
         super::show(Printer::new(global), &file, old, &after)?;
         let agreement = Agreement(format!("Add this to {shown}?"));
         let can_ask = std::io::stderr().is_terminal();
         if !can_ask || prompt::ask(&agreement).await != Some(true) {
-            outln!("{shown} is as it was")?;
+            outln!("{shown} is unchanged")?;
             return Ok(());
         }
     }

@@ -36,12 +36,12 @@ pub(crate) enum Client {
     Cursor,
 }
 
-/// Whose config is meant.
+/// The config to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Scope {
     /// All projects of this user
     User,
-    /// This project alone, for everybody who works in it
+    /// This project only, for everybody who works in it
     Project,
 }
 
@@ -76,7 +76,10 @@ impl Around {
             let folder = std::env::var_os(name).map(PathBuf::from);
             folder.filter(|folder| folder.is_absolute())
         };
-        let home = folder("HOME").context("HOME does not say where your configs are")?;
+        let home = folder("HOME").context(
+            "the folder of your config files is unknown; set \
+                                           `HOME`",
+        )?;
         Ok(Self {
             config: folder("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
             home,
@@ -131,7 +134,7 @@ impl Client {
     /// Its name on the command line.
     pub(super) fn name(self) -> String {
         let value = self.to_possible_value();
-        let value = value.expect("no client is left out of the command line");
+        let value = value.expect("every client has a value on the command line");
         value.get_name().to_owned()
     }
 
@@ -279,14 +282,15 @@ impl Client {
                 Some("it asks each user once whether the servers of this project may be started")
             }
             (Self::Codex, Scope::User) => Some(
-                "`codex exec` asks nobody and refuses the tools unless the entry has \
+                "`codex exec` cannot ask, so it refuses the tools unless the entry has \
                  `default_tools_approval_mode = \"approve\"`",
             ),
             (Self::Codex | Self::Pi, Scope::Project) => {
                 Some("it reads this file in projects that its user trusts")
             }
             (Self::Copilot, Scope::User) => Some(
-                "`copilot -p` asks nobody and refuses the tools unless it is given `--allow-tool windlass`",
+                "`copilot -p` cannot ask, so it refuses the tools unless started with \
+                 `--allow-tool windlass`",
             ),
             _ => None,
         }

@@ -11,7 +11,7 @@ use super::client::{ConfigFormat, Setting};
 
 /// The server's name.
 const NAME: &str = "windlass";
-const NO_JSON: &str = "it is no JSON that can be read";
+const NO_JSON: &str = "it is not valid JSON";
 /// Keys that only the entry of a remote server has.
 const REMOTE: [&str; 3] = ["url", "httpUrl", "serverUrl"];
 
@@ -35,8 +35,7 @@ pub(super) fn edited(text: &str, setting: &Setting, windlass: &str) -> anyhow::R
 pub(super) fn removed(text: &str, setting: &Setting) -> anyhow::Result<String> {
     match setting.format {
         ConfigFormat::Toml => {
-            let mut document: DocumentMut =
-                text.parse().context("it is no TOML that can be read")?;
+            let mut document: DocumentMut = text.parse().context("it is not valid TOML")?;
             let servers = document.get_mut(setting.table);
             if let Some(servers) = servers.and_then(Item::as_table_like_mut) {
                 servers.remove(NAME);
@@ -96,9 +95,9 @@ fn options() -> ParseOptions {
 fn edited_json(text: &str, table: &str, entry: &Map<String, Value>) -> anyhow::Result<String> {
     let root = CstRootNode::parse(text, &options()).context(NO_JSON)?;
     let all = root.object_value_or_create();
-    let all = all.context("it is JSON, but no object")?;
+    let all = all.context("it is JSON, but not an object")?;
     let servers = all.object_value_or_create(table);
-    let servers = servers.with_context(|| format!("`{table}` in it is no object"))?;
+    let servers = servers.with_context(|| format!("its `{table}` is not an object"))?;
     match servers.get(NAME) {
         None => {
             let entry = entry.iter().map(|(key, value)| (key.clone(), input(value)));
@@ -106,8 +105,7 @@ fn edited_json(text: &str, table: &str, entry: &Map<String, Value>) -> anyhow::R
         }
         Some(property) => {
             let object = property.object_value();
-            let object =
-                object.with_context(|| format!("`{NAME}` among its servers is no object"))?;
+            let object = object.with_context(|| format!("its server `{NAME}` is not an object"))?;
             mend_json(&object, entry)?;
         }
     }
@@ -146,7 +144,7 @@ fn input(value: &Value) -> CstInputValue {
 }
 
 fn edited_toml(text: &str, table: &str, entry: &Map<String, Value>) -> anyhow::Result<String> {
-    let mut document: DocumentMut = text.parse().context("it is no TOML that can be read")?;
+    let mut document: DocumentMut = text.parse().context("it is not valid TOML")?;
     let servers = document.entry(table).or_insert_with(|| {
         // Omit an empty `[mcp_servers]` header.
         let mut servers = Table::new();
@@ -155,7 +153,7 @@ fn edited_toml(text: &str, table: &str, entry: &Map<String, Value>) -> anyhow::R
     });
     let inline = servers.is_inline_table();
     let servers = servers.as_table_like_mut();
-    let servers = servers.with_context(|| format!("`{table}` in it is no table"))?;
+    let servers = servers.with_context(|| format!("its `{table}` is not a table"))?;
     match servers.get_mut(NAME) {
         None => {
             let mut new = Table::new();
@@ -171,7 +169,7 @@ fn edited_toml(text: &str, table: &str, entry: &Map<String, Value>) -> anyhow::R
         }
         Some(item) => {
             let item = item.as_table_like_mut();
-            let item = item.with_context(|| format!("`{NAME}` among its servers is no table"))?;
+            let item = item.with_context(|| format!("its server `{NAME}` is not a table"))?;
             mend_toml(item, entry)?;
         }
     }
@@ -217,10 +215,7 @@ fn json_value(value: &toml_edit::Value) -> Option<Value> {
 
 fn must_be_local(has: impl Fn(&str) -> bool) -> anyhow::Result<()> {
     if let Some(key) = REMOTE.into_iter().find(|key| has(key)) {
-        bail!(
-            "`{NAME}` among its servers is one elsewhere, with a `{key}`; remove it or call it \
-             something else"
-        );
+        bail!("its server `{NAME}` is another server, with a `{key}`; remove or rename it");
     }
     Ok(())
 }

@@ -154,35 +154,31 @@ fn a_table_in_one_line_stays_in_one_line() {
 #[test]
 fn a_config_that_cannot_be_read_is_an_error() {
     for (client, before, says) in [
-        (Client::Zed, "{,}", "it is no JSON that can be read"),
-        (Client::Zed, "{} {}", "it is no JSON that can be read"),
+        (Client::Zed, "{,}", "it is not valid JSON"),
+        (Client::Zed, "{} {}", "it is not valid JSON"),
         // This client would not read it either.
-        (
-            Client::Claude,
-            "{} // mine",
-            "it is no JSON that can be read",
-        ),
-        (Client::Claude, "[]", "it is JSON, but no object"),
+        (Client::Claude, "{} // mine", "it is not valid JSON"),
+        (Client::Claude, "[]", "it is JSON, but not an object"),
         (
             Client::Vscode,
             r#"{"servers": []}"#,
-            "`servers` in it is no object",
+            "its `servers` is not an object",
         ),
         (
             Client::Vscode,
             r#"{"servers": {"windlass": 1}}"#,
-            "`windlass` among its servers is no object",
+            "its server `windlass` is not an object",
         ),
-        (Client::Codex, "[", "it is no TOML that can be read"),
+        (Client::Codex, "[", "it is not valid TOML"),
         (
             Client::Codex,
             "mcp_servers = 1",
-            "`mcp_servers` in it is no table",
+            "its `mcp_servers` is not a table",
         ),
         (
             Client::Codex,
             "mcp_servers.windlass = 1",
-            "`windlass` among its servers is no table",
+            "its server `windlass` is not a table",
         ),
     ] {
         check_error(client, before, says);
@@ -191,8 +187,7 @@ fn a_config_that_cannot_be_read_is_an_error() {
 
 #[test]
 fn a_server_elsewhere_is_not_made_a_local_one() {
-    let says = "`windlass` among its servers is one elsewhere, with a `url`; remove it or call it \
-                something else";
+    let says = "its server `windlass` is another server, with a `url`; remove or rename it";
     check_error(
         Client::Claude,
         r#"{"mcpServers": {"windlass": {"type": "http", "url": "http://127.0.0.1:1/mcp"}}}"#,

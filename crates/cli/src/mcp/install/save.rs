@@ -16,7 +16,7 @@ pub(super) fn save(setting: &Setting, there: bool, text: &str) -> anyhow::Result
     if !there {
         let folder = file.parent().unwrap_or(file);
         fs::create_dir_all(folder)
-            .with_context(|| format!("cannot make `{}`", folder.display()))?;
+            .with_context(|| format!("cannot create `{}`", folder.display()))?;
         // Some clients store keys in the same file.
         let mode = match setting.scope {
             Scope::User => 0o600,

@@ -38,7 +38,7 @@ impl TurnView {
             }
             match came {
                 Came::Answered(typed) => {
-                    prompt::give(&open, typed);
+                    prompt::deliver(&open, typed);
                     // An invalid edit is edited again.
                     if !open.is_open() {
                         return self.paint(&[]);
@@ -49,7 +49,7 @@ impl TurnView {
                     return self.paint(&[]);
                 }
                 Came::Elsewhere => {
-                    let line = self.dim("answered elsewhere, or no longer asked");
+                    let line = self.dim("answered elsewhere, or withdrawn");
                     return self.paint(&[line]);
                 }
                 Came::Interrupted(choice) => self.interrupted(choice).await,
@@ -62,7 +62,10 @@ impl TurnView {
         if self.seat.writing.is_none() {
             return;
         }
-        let line = self.styled("something is asked; it is shown when you pause", "33");
+        let line = self.styled(
+            "a request is waiting; it is shown when you stop typing",
+            "33",
+        );
         let mut was_told = false;
         while open.is_open() {
             tokio::select! {

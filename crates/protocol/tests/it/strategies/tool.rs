@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use windlass_protocol::{
     Action, AnswerType, Context, ErrorView, ExecAnswer, HandleAction, HandleState, HandleView,
-    IoMode, LineRange, Outcome, Question, StateInput, Tool, ToolCommand, ToolError, ToolState,
-    Typing, View,
+    IoMode, LineRange, Outcome, Question, StateInput, ToolCommand, ToolError, ToolInvocation,
+    ToolState, Typing, View,
 };
 
 use super::{arguments, handle_id, maybe, own_arguments, path, some_value, texts, value};
@@ -151,9 +151,9 @@ pub(crate) fn context() -> impl Strategy<Value = Context> {
     )
 }
 
-pub(crate) fn tool() -> impl Strategy<Value = Tool> {
+pub(crate) fn tool() -> impl Strategy<Value = ToolInvocation> {
     (any::<String>(), arguments(), arguments(), arguments()).prop_map(
-        |(name, arguments, answers, options)| Tool {
+        |(name, arguments, answers, options)| ToolInvocation {
             name,
             arguments,
             answers,

@@ -12,7 +12,7 @@ pub(crate) struct ServerAnnouncer {
 
 impl ServerAnnouncer {
     /// Sends a notice about the server.
-    pub(crate) fn tell(&self, level: NoticeLevel, what: &str) {
+    pub(crate) fn notify(&self, level: NoticeLevel, what: &str) {
         let text = format!("MCP server `{}` {what}", self.server);
         self.announcer.announce(&Notice {
             level,
