@@ -36,8 +36,7 @@ use crate::provider::OpenError;
 use crate::turn::Assistant;
 
 /// The addition to an agent's system prompt.
-const OF_AN_AGENT: &str = "\n\n## You are an agent\n\nAnother assistant gave you the task below. \
-                           It sees only your last message, so include everything it asked for.";
+const OF_AN_AGENT: &str = "\n\n## You are an agent\n\nAnother assistant gave you the task below. It sees only your last message, so include everything it asked for.";
 const HOW_TO_ASK: &str = " If you need information that only that assistant has, call `ask`.";
 
 /// Limits on agents.

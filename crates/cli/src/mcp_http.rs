@@ -119,10 +119,7 @@ async fn serve_tcp(router: Router, address: &str, stop: CancellationToken) -> an
 
 async fn listen(address: &str) -> anyhow::Result<TcpListener> {
     let address: SocketAddr = address.parse().with_context(|| {
-        format!(
-            "`{address}` is not an address; use 127.0.0.1:PORT or \
-                                  unix:PATH"
-        )
+        format!("`{address}` is not an address; use 127.0.0.1:PORT or unix:PATH")
     })?;
     if !address.ip().is_loopback() {
         bail!(
@@ -155,8 +152,7 @@ async fn bearer(State(token): State<Token>, mut request: Request, next: Next) ->
     if token.check(request.headers()) != BearerCheck::Accepted {
         let wanted = [(header::WWW_AUTHENTICATE, "Bearer")];
         let how = format!(
-            "send `Authorization: Bearer TOKEN`, with the token that is set in \
-                           {TOKEN} or was printed at start"
+            "send `Authorization: Bearer TOKEN`, with the token that is set in {TOKEN} or was printed at start"
         );
         return (StatusCode::UNAUTHORIZED, wanted, how).into_response();
     }

@@ -100,11 +100,8 @@ struct Overview {
     empty: &'static str,
 }
 
-const NOTHING_RUNS: &str = "Nothing is running. Agents with `windlass mcp`, `windlass serve`, \
-                            `windlass chat` and `windlass run` start sessions.";
-const NOTHING_HELD: &str = "No kept handle is without a runtime. Handles of a tool with \
-                            `keep_secs` or `keepable_secs` in `spawn.lifecycle` can outlive their \
-                            session.";
+const NOTHING_RUNS: &str = "Nothing is running. Agents with `windlass mcp`, `windlass serve`, `windlass chat` and `windlass run` start sessions.";
+const NOTHING_HELD: &str = "No kept handle is without a runtime. Handles of a tool with `keep_secs` or `keepable_secs` in `spawn.lifecycle` can outlive their session.";
 
 impl Overview {
     async fn look() -> anyhow::Result<Self> {

@@ -142,8 +142,7 @@ pub enum ExpectedValue {
     McpTools,
     /// A tool's source, as a string.
     #[error(
-        "\"local\", \"builtin\" or \"mcp\", followed by `.NAME` if the source has another name \
-                                          for the tool (\"mcp.SERVER.TOOL\")"
+        "\"local\", \"builtin\" or \"mcp\", followed by `.NAME` if the source has another name for the tool (\"mcp.SERVER.TOOL\")"
     )]
     Source,
     /// A tool's source, as a table.

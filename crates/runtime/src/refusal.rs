@@ -149,8 +149,7 @@ pub enum Refusal {
     },
     /// The assistant answers a question for a secret, and there is no user.
     #[error(
-        "handle `{id}` asks for a secret (\"{text}\"), which only the user can give, and no user \
-                                                    can be asked; abort it, and tell the user"
+        "handle `{id}` asks for a secret (\"{text}\"), which only the user can give, and no user can be asked; abort it, and tell the user"
     )]
     SecretOfNobody {
         /// The handle.

@@ -61,13 +61,11 @@ fn what_is_not_understood_is_said() {
     let said = |args: &[&str], stdin: &str| from(args, stdin).unwrap_err().to_string();
     assert_eq!(
         said(&[], ""),
-        "there is no invocation; pass `context` and `tool` as arguments, or \
-                               on stdin"
+        "there is no invocation; pass `context` and `tool` as arguments, or on stdin"
     );
     assert_eq!(
         said(&["--help"], ""),
-        "there is no invocation; pass `context` and `tool` as \
-                                       arguments, or on stdin"
+        "there is no invocation; pass `context` and `tool` as arguments, or on stdin"
     );
     for stdin in ["[]", "nonsense", r#"{"context":1}"#, r#"{"tool":{}}"#] {
         assert_eq!(

@@ -34,8 +34,7 @@ fn told(script: &str) -> String {
 
 #[track_caller]
 fn check_told(project: &Project) -> String {
-    const WAY_OUT: &str = "; add `parameters` to its table, or update the program so that its \
-                           answer to the action `schema` lists this tool";
+    const WAY_OUT: &str = "; add `parameters` to its table, or update the program so that its answer to the action `schema` lists this tool";
     const PLACE: &str = " (.windlass/config.toml:4:21)\n";
     let run = project.run(&["tools", "--json"], "");
     assert_eq!(run.code(), Some(0), "{}", run.stderr());
@@ -215,8 +214,7 @@ fn a_program_that_could_not_know_that_it_is_asked_is_not_run() {
     let run = project.run(&["tools"], "");
     assert!(
         run.stderr().contains(
-            "its command passes no `{{context}}`, so its program cannot \
-                               describe the tool's parameters; add `parameters`"
+            "its command passes no `{{context}}`, so its program cannot describe the tool's parameters; add `parameters`"
         ),
         "{}",
         run.stderr()

@@ -138,8 +138,7 @@ fn explain_says_which_rule_decides_and_why() {
     assert_eq!((&asked["outcome"], code), (&json!("asked"), Some(0)));
     assert_eq!(
         asked["patterns"][0]["why"],
-        "no rule matches, so `run = \"ask\"` decides; no pattern can describe everything it does, \
-                                           so only a rule with its exact text allows it"
+        "no rule matches, so `run = \"ask\"` decides; no pattern can describe everything it does, so only a rule with its exact text allows it"
     );
     let apply = json!({"action": "apply", "id": "a", "input": "y"});
     assert_eq!(explain(&project, apply).0["outcome"], "allowed");

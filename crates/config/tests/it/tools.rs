@@ -239,9 +239,7 @@ command = "my-git {{context}} {{tool}}"
     assert!(config.builtin("nothing").is_none());
     let offered: Vec<_> = config.offered().map(|tool| tool.name.as_str()).collect();
     assert_eq!(offered, ["sh", "git"]);
-    insta::assert_snapshot!(config.warnings.join("\n"), @"disabled by `enable`: `shell`; enable \
-                                                          one with --set \
-                                                          conversation.tools.shell.enable=true");
+    insta::assert_snapshot!(config.warnings.join("\n"), @"disabled by `enable`: `shell`; enable one with --set conversation.tools.shell.enable=true");
 }
 
 #[test]

@@ -101,10 +101,9 @@ impl BadEntry {
     fn of(&self, name: &str) -> String {
         match self {
             Self::Twice(times) => format!("lists `{name}` {times} times"),
-            Self::Unreadable(problem) => format!(
-                "gives an invalid description of `{name}`: \
-                                                  {problem}"
-            ),
+            Self::Unreadable(problem) => {
+                format!("gives an invalid description of `{name}`: {problem}")
+            }
             Self::SchemaParameters => format!(
                 "gives `{name}` a JSON Schema as `parameters`, where an entry for each parameter \
                  is expected: {{\"NAME\": {{\"type\": \"string\", \"required\": true}}}}"

@@ -359,8 +359,7 @@ impl NearProgram {
             let host = &self.link.options.name;
             self.lose(
                 &format!(
-                    "the program wrote more than host `{host}` stores while it is \
-                          unreachable; part of the output is missing"
+                    "the program wrote more than host `{host}` stores while it is unreachable; part of the output is missing"
                 ),
                 0,
             );

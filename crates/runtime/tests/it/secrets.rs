@@ -52,9 +52,7 @@ async fn nobody_to_ask_refuses_and_says_what_would_work() {
     let stage = asking(NOBODY, |_| {}).await;
     assert_eq!(
         apply(&stage, "sesame").await,
-        "c1 ! handle `a` asks for a secret (\"Password:\"), which only the user can give, and no \
-                                                         user can be asked; abort it, and tell \
-                                                         the user"
+        "c1 ! handle `a` asks for a secret (\"Password:\"), which only the user can give, and no user can be asked; abort it, and tell the user"
     );
     assert_not_kept(&stage, "sesame");
     // The question stays.

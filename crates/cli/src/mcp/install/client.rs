@@ -76,10 +76,8 @@ impl Around {
             let folder = std::env::var_os(name).map(PathBuf::from);
             folder.filter(|folder| folder.is_absolute())
         };
-        let home = folder("HOME").context(
-            "the folder of your config files is unknown; set \
-                                           `HOME`",
-        )?;
+        let home =
+            folder("HOME").context("the folder of your config files is unknown; set `HOME`")?;
         Ok(Self {
             config: folder("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
             home,
