@@ -278,6 +278,7 @@ unsafe fn place(action: &FdAction<'_>) -> Result<(), StartStage> {
                 }
                 Ok(())
             }
+            FdAction::Enter { path } => check(libc::chdir(path.as_ptr()), StartStage::Cwd),
         }
     }
 }
