@@ -7,20 +7,22 @@ use std::path::{Path, PathBuf};
 
 use windlass_process::HeldKey;
 
+use super::session::{ADOPTERS, LOCK, remove_if_unused};
+
 /// The files of one program, in the directory of the session that started it.
 pub(super) struct ProgramFiles {
     folder: PathBuf,
     number: u64,
-    /// A shared lock, if the directory belongs to another session. It prevents a sweep.
-    lock: Option<fs::File>,
+    /// A shared lock, if the directory belongs to another session. It prevents the removal of the directory.
+    adopters: Option<fs::File>,
 }
 
 impl ProgramFiles {
-    pub(super) fn new(folder: &Path, number: u64, lock: Option<fs::File>) -> Self {
+    pub(super) fn new(folder: &Path, number: u64, adopters: Option<fs::File>) -> Self {
         Self {
             folder: folder.to_owned(),
             number,
-            lock,
+            adopters,
         }
     }
 
@@ -77,10 +79,9 @@ impl ProgramFiles {
         for extension in ["key", "receipt", "log", "sock"] {
             let _ = fs::remove_file(self.file(extension));
         }
-        if self.lock.is_some() && is_empty(&self.folder) {
-            // Its session is over, and this was its last program.
-            let _ = fs::remove_file(self.folder.join("lock"));
-            let _ = fs::remove_dir(&self.folder);
+        if let Some(adopters) = &self.adopters {
+            // Its session may be over, and this its last program.
+            remove_if_unused(&self.folder, adopters);
         }
     }
 }
@@ -89,7 +90,7 @@ impl ProgramFiles {
 pub(super) fn is_empty(folder: &Path) -> bool {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names = entries.map(|entry| entry.file_name());
-    names.all(|name| name == "lock")
+    names.all(|name| name == LOCK || name == ADOPTERS)
 }
 
 /// The reason in a receipt, as text, and the number of ended processes.

@@ -27,7 +27,9 @@ use super::PORT_INTERVAL;
 use super::files::{ProgramFiles, read_receipt};
 use super::output_piece::LinkPiece;
 use super::session::SessionFolder;
-use super::starting::{adopt_soon, answering_screen, command, confined, failure_of, words};
+use super::starting::{
+    adopt_soon, answering_screen, command, confined, failure_of, take_over, words,
+};
 use crate::pieces::FrameSender;
 use crate::rules::{limit_numbers, read_limits};
 
@@ -164,7 +166,11 @@ impl FarProgram {
         let sandbox = spec.sandbox.as_ref();
         let launcher = confined(plain, sandbox, spec.places).await;
         let launcher = launcher.as_ref().unwrap_or(plain);
-        let process = match adopt_soon(launcher, &files).await {
+        let adopted = match &spec.origin {
+            None => adopt_soon(launcher, &files).await,
+            Some(_) => take_over(launcher, &files).await,
+        };
+        let process = match adopted {
             Ok(process) => process,
             Err(error) => {
                 if let TakeOverError::Gone { .. } = error {
