@@ -9,6 +9,9 @@ use windlass_process::HeldKey;
 
 use super::session::{ADOPTERS, LOCK, remove_if_unused};
 
+/// The extension of the file that marks a program whose received output is not needed again.
+const BRIEF: &str = "brief";
+
 /// The files of one program, in the directory of the session that started it.
 pub(super) struct ProgramFiles {
     folder: PathBuf,
@@ -58,6 +61,18 @@ impl ProgramFiles {
         file.write_all(&key.nonce)
     }
 
+    /// Notes that received output is not needed again.
+    pub(super) fn note_brief(&self) -> io::Result<()> {
+        let mut options = fs::OpenOptions::new();
+        let options = options.write(true).create(true).truncate(true).mode(0o600);
+        options.open(self.file(BRIEF)).map(drop)
+    }
+
+    /// Whether received output is not needed again.
+    pub(super) fn is_brief(&self) -> bool {
+        self.file(BRIEF).exists()
+    }
+
     /// The key of a program that an earlier far end started.
     pub(super) fn key(&self) -> Option<HeldKey> {
         let nonce = fs::read(self.registration()).ok()?;
@@ -76,7 +91,7 @@ impl ProgramFiles {
 
     /// Removes the files of a program that has ended.
     pub(super) fn remove(&self) {
-        for extension in ["key", "receipt", "log", "sock"] {
+        for extension in ["key", "receipt", "log", "sock", BRIEF] {
             let _ = fs::remove_file(self.file(extension));
         }
         if let Some(adopters) = &self.adopters {
