@@ -22,6 +22,9 @@ pub struct FrameTooLong {
     pub length: usize,
 }
 
+/// The capacity of a buffer, in units of the requested room.
+const ROOM: usize = 4;
+
 /// Reassembles messages from the pieces in which they arrive.
 #[derive(Debug, Default)]
 pub struct FrameBuffer {
@@ -38,11 +41,13 @@ impl FrameBuffer {
 
     /// The buffer to append received bytes to, with room for at least `room` of them.
     pub fn incoming(&mut self, room: usize) -> &mut Vec<u8> {
-        if self.given > 0 {
+        let spare = self.bytes.capacity() - self.bytes.len();
+        // An incomplete message is moved to the front only if there is no room behind it.
+        if self.given == self.bytes.len() || spare < room {
             self.bytes.drain(..self.given);
             self.given = 0;
+            self.bytes.reserve(room * ROOM);
         }
-        self.bytes.reserve(room);
         &mut self.bytes
     }
 

@@ -22,9 +22,9 @@ mod requests;
 pub use frames::{FrameBuffer, FrameTooLong, LONGEST_FRAME, frame};
 pub use link::{
     AppliedRules, FarFrame, FarHello, FramedOutput, LINK_MAGIC, LINK_VERSION, LONGEST_PIECE,
-    LinkCapture, LinkExit, LinkLimits, LinkNetwork, LinkPrompt, LinkReader, LinkSandbox,
-    LinkSession, NearFrame, NearHello, OutputFrame, ProgramOrigin, ProgramStart, ProgramStatus,
-    SandboxRules, StartFailure,
+    LONGEST_WINDOW, LinkCapture, LinkExit, LinkLimits, LinkNetwork, LinkPrompt, LinkReader,
+    LinkSandbox, LinkSession, NearFrame, NearHello, OutputFrame, ProgramOrigin, ProgramStart,
+    ProgramStatus, SandboxRules, StartFailure,
 };
 pub use orders::{HolderOrder, HolderReport, NumberedOrder, OrderOutcome};
 pub use receipt::{HeldEnd, HoldReceipt, SURVIVOR_LIMIT};

@@ -35,3 +35,7 @@ pub type LinkSession = [u8; 16];
 
 /// The longest piece of output or input in one frame.
 pub const LONGEST_PIECE: usize = 32 * 1024;
+
+/// The near side never allows a program to be further ahead of the received output than this. So the far side knows
+/// from a credit which output was received.
+pub const LONGEST_WINDOW: u64 = 1024 * 1024;

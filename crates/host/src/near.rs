@@ -15,7 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use windlass_hold_wire::{FarHello, LinkCapture, LinkSandbox, LinkSession, ProgramStart};
+use windlass_hold_wire::{
+    FarHello, LONGEST_WINDOW, LinkCapture, LinkSandbox, LinkSession, ProgramStart,
+};
 use windlass_process::{
     HeldKey, Launcher, LauncherOptions, Process, RemoteAdoption, RemoteCapture, RemoteFuture,
     RemoteHost, RemotePlace, RemoteStart, StartError, TakeOverError,
@@ -29,7 +31,7 @@ use crate::rules::{limit_numbers, sandbox_frame};
 use crate::{CarrierAsker, HostError, LinkSource};
 
 /// The maximum number of unconfirmed bytes of output of one program.
-pub(crate) const WINDOW: u64 = 1024 * 1024;
+pub(crate) const WINDOW: u64 = LONGEST_WINDOW;
 /// The window while the user types to another program of the link. Replies queue behind output in the carrier.
 const SHARED_WINDOW: u64 = WINDOW / 4;
 

@@ -20,6 +20,7 @@
 mod arrivals;
 mod excerpt;
 mod find;
+mod forgetting;
 mod last_line;
 mod line;
 mod line_range;

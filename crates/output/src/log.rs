@@ -12,6 +12,8 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::output::Checkpoint;
+
 /// The block size to which holes are aligned.
 const BLOCK: u64 = 4096;
 
@@ -23,13 +25,14 @@ pub(super) struct Log {
     path: PathBuf,
     file: Arc<File>,
     limit: u64,
+    base: u64,
     end: u64,
     hole: Range<u64>,
 }
 
 impl Log {
-    /// Creates the file, readable by its owner only, and its parent folders.
-    pub(super) fn create(path: &Path, limit: u64) -> io::Result<Self> {
+    /// Creates the file, readable by its owner only, and its parent folders. It has no bytes before offset `base`.
+    pub(super) fn create(path: &Path, limit: u64, base: u64) -> io::Result<Self> {
         if let Some(parent) = path.parent() {
             DirBuilder::new()
                 .recursive(true)
@@ -42,28 +45,29 @@ impl Log {
             .create_new(true)
             .mode(0o600)
             .open(path)?;
-        let middle = (limit / 2).next_multiple_of(BLOCK);
+        let middle = middle(limit, base);
         Ok(Self {
             path: path.to_owned(),
             file: Arc::new(file),
             limit,
-            end: 0,
+            base,
+            end: base,
             hole: middle..middle,
         })
     }
 
     /// Opens a file that another process created, and continues at offset
-    /// `end`. Bytes after `end` are overwritten. `hole_end` is the end of the
-    /// existing hole, 0 if there is none.
-    pub(super) fn reopen(path: &Path, limit: u64, end: u64, hole_end: u64) -> io::Result<Self> {
+    /// `checkpoint.stored`. Later bytes are overwritten.
+    pub(super) fn reopen(path: &Path, limit: u64, checkpoint: &Checkpoint) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
-        let middle = (limit / 2).next_multiple_of(BLOCK);
+        let middle = middle(limit, checkpoint.base);
         Ok(Self {
             path: path.to_owned(),
             file: Arc::new(file),
             limit,
-            end,
-            hole: middle..hole_end.max(middle),
+            base: checkpoint.base,
+            end: checkpoint.stored,
+            hole: middle..checkpoint.hole_end.max(middle),
         })
     }
 
@@ -84,6 +88,19 @@ impl Log {
     /// The range that is no longer in the file; unbounded if the log has ended.
     pub(super) fn hole(&self) -> Range<u64> {
         self.hole.clone()
+    }
+
+    /// The offset of its first byte. With a hole too, everything before the end of the hole counts as missing.
+    pub(super) fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// Continues at a later offset. The bytes between are not needed any more, nor those before.
+    pub(super) fn skip_to(&mut self, offset: u64) {
+        if offset > self.end {
+            self.end = offset;
+            self.base = offset;
+        }
     }
 
     /// Appends the next bytes of the output.
@@ -138,6 +155,11 @@ impl Log {
             let _ = self.file.write_all_at(HOLE_NOTE, self.hole.start);
         }
     }
+}
+
+/// The start of the hole: the first half of the limit is kept.
+fn middle(limit: u64, base: u64) -> u64 {
+    (base + limit / 2).next_multiple_of(BLOCK)
 }
 
 /// Reads bytes from the file. Missing bytes, as in a truncated file, are zero,

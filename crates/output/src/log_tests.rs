@@ -10,7 +10,7 @@ fn disk(path: &Path) -> u64 {
 fn the_file_and_its_folders_are_the_owners_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a/b/log");
-    Log::create(&path, 1 << 20).unwrap();
+    Log::create(&path, 1 << 20, 0).unwrap();
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&path), 0o600);
     assert_eq!(mode(path.parent().unwrap()), 0o700);
@@ -22,7 +22,7 @@ fn a_file_that_is_there_already_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     std::fs::write(&path, "precious").unwrap();
-    let error = Log::create(&path, 1 << 20).unwrap_err();
+    let error = Log::create(&path, 1 << 20, 0).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
     assert_eq!(std::fs::read(&path).unwrap(), b"precious");
 }
@@ -32,7 +32,7 @@ fn beyond_its_limit_the_log_keeps_head_and_newest_tail() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     let limit = 256 << 10;
-    let mut log = Log::create(&path, limit).unwrap();
+    let mut log = Log::create(&path, limit, 0).unwrap();
     let mut all = Vec::new();
     for number in 0..40_000_u32 {
         let line = format!("line {number}\n");

@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::arrivals::Arrivals;
+use super::forgetting::Forgetting;
 use super::last_line::LastLine;
 use super::matcher::Watcher;
 use super::object::HeldObject;
@@ -59,8 +60,8 @@ impl Default for OutputOptions {
 /// A position from which another process can continue the output with
 /// [`Output::resume`].
 ///
-/// Everything before it is in the log. Bytes pushed after it must be pushed
-/// again.
+/// Everything between `base` and it is in the log. Bytes pushed after it must be
+/// pushed again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checkpoint {
     /// The number of bytes that are in the log.
@@ -70,6 +71,9 @@ pub struct Checkpoint {
     /// For stdout and stderr: the offset among all pushed bytes from which that
     /// stream must be pushed again.
     pub replay: [u64; 2],
+    /// The offset before which bytes were forgotten, see
+    /// [`Output::forget_before`].
+    pub base: u64,
     /// The end of the hole in the log, 0 if it has none.
     pub hole_end: u64,
     /// Whether stdout is known to be plain text, so that it is no longer held
@@ -118,6 +122,8 @@ pub(super) struct OutputState {
     /// The offsets at which the stream changed, as far back as output is
     /// stored.
     segments: VecDeque<(u64, Stream)>,
+    /// Set once bytes were forgotten.
+    forgetting: Option<Box<Forgetting>>,
 }
 
 impl Output {
@@ -170,6 +176,7 @@ impl Output {
             held: hold_object.then(Box::default),
             run_began: from.replay[Stream::Stdout as usize],
             segments: VecDeque::new(),
+            forgetting: None,
         };
         Self {
             shared: Arc::new(OutputShared {
@@ -206,6 +213,20 @@ impl Output {
         let mut state = self.shared.state.lock();
         state.store.spill();
         state.checkpoint()
+    }
+
+    /// Declares that nobody will read the bytes before this offset. They are no
+    /// longer written to the log, and are lost when they leave memory.
+    pub fn forget_before(&self, offset: u64) {
+        let mut state = self.shared.state.lock();
+        state.store.forget_before(offset);
+        state.forgetting.get_or_insert_default().advance(offset);
+    }
+
+    /// A position before which every byte was forgotten, if there is a new one.
+    /// Another process can continue from it without a log.
+    pub fn forgotten_checkpoint(&self) -> Option<Checkpoint> {
+        self.shared.state.lock().forgetting.as_mut()?.take()
     }
 
     /// Wakes all waiting readers.
@@ -359,6 +380,17 @@ impl OutputState {
             *tail = [tail[1], tail[2], offset];
         }
         self.accept(stream, bytes);
+        let end = self.store.end();
+        let is_due = |forgetting: &Forgetting| forgetting.is_due(end);
+        if self.forgetting.as_deref().is_some_and(is_due) {
+            let checkpoint = Checkpoint {
+                base: end,
+                ..self.checkpoint()
+            };
+            if let Some(forgetting) = &mut self.forgetting {
+                forgetting.note(checkpoint);
+            }
+        }
     }
 
     fn checkpoint(&self) -> Checkpoint {
@@ -375,6 +407,7 @@ impl OutputState {
             stored: self.store.end(),
             newlines: self.store.newlines(),
             replay,
+            base: self.store.base(),
             hole_end: self.store.hole_end(),
             released: self.held.is_none(),
         }

@@ -22,7 +22,7 @@ pub(super) struct ByteStore {
     end: u64,
     /// The number of newlines appended.
     newlines: u64,
-    /// The offset up to which bytes were given to the log.
+    /// The offset up to which bytes were given to the log, or were forgotten.
     logged: u64,
     log: LogState,
 }
@@ -81,7 +81,7 @@ impl ByteStore {
         let Checkpoint {
             stored: end,
             newlines,
-            hole_end,
+            base,
             ..
         } = *checkpoint;
         let mut store = Self::new(memory, log, limit);
@@ -89,9 +89,10 @@ impl ByteStore {
         store.newlines = newlines;
         store.logged = end;
         if let LogState::Planned { path, limit } = &store.log {
-            match Log::reopen(path, *limit, end, hole_end) {
+            match Log::reopen(path, *limit, checkpoint) {
                 Ok(log) => store.log = LogState::Open(Box::new(log)),
-                Err(error) if end == 0 && error.kind() == io::ErrorKind::NotFound => {}
+                // Nothing has to be in the log yet.
+                Err(error) if end == base && error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => store.log = LogState::Failed(Box::new(error)),
             }
         }
@@ -104,6 +105,19 @@ impl ByteStore {
             LogState::Open(log) if !log.hole().is_empty() => log.hole().end,
             _ => 0,
         }
+    }
+
+    /// The offset of the first byte that is in the log or may still be written to it.
+    pub(super) fn base(&self) -> u64 {
+        match &self.log {
+            LogState::Open(log) => log.base(),
+            _ => 0,
+        }
+    }
+
+    /// Does not write bytes before this offset to the log any more.
+    pub(super) fn forget_before(&mut self, offset: u64) {
+        self.logged = self.logged.max(offset.min(self.end));
     }
 
     /// Adds bytes at the end.
@@ -145,9 +159,13 @@ impl ByteStore {
         match &self.log {
             LogState::Open(log) => {
                 let hole = log.hole();
+                if hole.is_empty() && log.base() > 0 {
+                    return 0..log.base().min(self.start());
+                }
                 // Where the log has ended, the gap does when memory begins.
                 let end = hole.end.min(self.start()).max(hole.start);
-                hole.start..end
+                let start = if log.base() > 0 { 0 } else { hole.start };
+                start..end
             }
             _ => 0..self.start(),
         }
@@ -232,6 +250,7 @@ impl ByteStore {
     /// Writes the bytes that the log lacks.
     fn write_log(&mut self) {
         self.try_log(|store, log| {
+            log.skip_to(store.logged);
             let (first, second) = store.memory_from(store.logged);
             log.append(first)?;
             log.append(second)?;
@@ -268,7 +287,9 @@ impl ByteStore {
     fn try_log(&mut self, work: impl FnOnce(&mut Self, &mut Log) -> io::Result<()>) {
         let result = match std::mem::replace(&mut self.log, LogState::Unwanted) {
             LogState::Open(log) => Ok(log),
-            LogState::Planned { path, limit } => Log::create(&path, limit).map(Box::new),
+            LogState::Planned { path, limit } => {
+                Log::create(&path, limit, self.logged).map(Box::new)
+            }
             state => {
                 self.log = state;
                 return;

@@ -24,6 +24,8 @@ use crate::process::ProcessShared;
 use crate::readiness::{Registered, register};
 use crate::watch::TreeMonitor;
 use crate::{Exit, Receipt, Terminal};
+#[cfg(target_os = "linux")]
+use windlass_output::Output;
 use windlass_output::Stream;
 use windlass_sandbox::LimitKind;
 
@@ -242,6 +244,8 @@ impl Future for Driver {
                 *slot = None;
             }
         }
+        let mut streams = this.streams.iter().flatten();
+        let is_paused = is_paused || streams.any(|source| source.held_back);
         this.serve_drains(cx);
         if is_paused && !this.shared.is_paused() {
             cx.waker().wake_by_ref();
@@ -272,6 +276,8 @@ struct OutputSource {
     stream: Stream,
     /// Whether the pipe was found full and enlarged.
     enlarged: bool,
+    /// Whether the last read stopped at the limit, with more to read.
+    held_back: bool,
 }
 
 impl OutputSource {
@@ -280,6 +286,7 @@ impl OutputSource {
             fd: register(fd, Interest::READABLE)?,
             stream,
             enlarged: false,
+            held_back: false,
         })
     }
 
@@ -291,6 +298,7 @@ impl OutputSource {
         discard: bool,
     ) -> Poll<()> {
         let mut left = TURN;
+        self.held_back = false;
         loop {
             let Ok(mut guard) = ready!(self.fd.poll_read_ready(cx)) else {
                 return Poll::Ready(());
@@ -307,6 +315,10 @@ impl OutputSource {
                     left = left.saturating_sub(length);
                     if left == 0 {
                         cx.waker().wake_by_ref();
+                        return Poll::Pending;
+                    }
+                    if shared.is_paused() && !discard {
+                        self.held_back = true;
                         return Poll::Pending;
                     }
                 }
@@ -402,9 +414,7 @@ fn read_kept(fd: &OwnedFd, stream: Stream, shared: &ProcessShared, retained: &Re
     let _reading = shared.terminal.as_ref().map(Terminal::reading);
     let mut length = 0;
     let read = loop {
-        if !retained.has_room() {
-            retained.publish(&shared.output.checkpoint());
-        }
+        make_room(retained, &shared.output);
         let taken = retained.take(fd, stream, |stream, bytes| {
             if let Some(terminal) = &shared.terminal {
                 terminal.see(bytes);
@@ -426,6 +436,20 @@ fn read_kept(fd: &OwnedFd, stream: Stream, shared: &ProcessShared, retained: &Re
     };
     shared.output.announce();
     read
+}
+
+/// Makes room in the memory for the next bytes. Bytes that were forgotten make room without a log.
+#[cfg(target_os = "linux")]
+fn make_room(retained: &Retained, output: &Output) {
+    if retained.has_room() {
+        return;
+    }
+    if let Some(checkpoint) = output.forgotten_checkpoint() {
+        retained.publish(&checkpoint);
+    }
+    if !retained.has_room() {
+        retained.publish(&output.checkpoint());
+    }
 }
 
 fn fill(fd: &OwnedFd, buffer: &mut [u8]) -> Read {

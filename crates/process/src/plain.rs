@@ -5,24 +5,26 @@
 //! group, nothing is ended when the runtime is killed, and processes that left
 //! the group are not found.
 
-use std::ffi::{CStr, OsString};
+#[cfg(not(target_os = "linux"))]
+mod forked;
+
+use std::ffi::OsString;
 use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::Stdio;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
-use tokio::process::Child;
 use tokio::sync::mpsc;
 
-use crate::command::{Capture, Stdin};
 use crate::driver::News;
 use crate::find::explain;
+#[cfg(target_os = "linux")]
+use crate::linux::PlainChild;
 use crate::pipes::Theirs;
 use crate::{Command, Exit, Receipt, StartError, Survivor};
+#[cfg(not(target_os = "linux"))]
+use forked::PlainChild;
 
 /// The polling interval while a group ends. No event reports it.
 const LOOK: Duration = Duration::from_millis(5);
@@ -82,7 +84,8 @@ pub(crate) fn start(
     theirs: Theirs,
     environment: &[(OsString, OsString)],
 ) -> Result<(u32, ChildControl, ChildMonitor), StartError> {
-    let child = spawn(command, path, theirs, environment).map_err(|error| match &command.cwd {
+    let child = PlainChild::spawn(command, path, theirs, environment);
+    let child = child.map_err(|error| match &command.cwd {
         Some(cwd) if !cwd.is_dir() => StartError::Cwd {
             path: cwd.clone(),
             source: error,
@@ -92,7 +95,7 @@ pub(crate) fn start(
         },
         _ => explain(&command.program, path, error),
     })?;
-    let pid = child.id().expect("it has not been waited for");
+    let pid = child.id();
     let group = Pid::from_raw(pid.cast_signed()).expect("a pid is not 0");
     let (orders, incoming) = mpsc::unbounded_channel();
     let (news, outgoing) = mpsc::unbounded_channel();
@@ -110,185 +113,9 @@ pub(crate) fn start(
     Ok((pid, hold, ChildMonitor { news: outgoing }))
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this crate is the one that starts children"
-)]
-fn spawn(
-    command: &Command,
-    path: &Path,
-    theirs: Theirs,
-    environment: &[(OsString, OsString)],
-) -> io::Result<Child> {
-    let mut builder = tokio::process::Command::new(path);
-    builder
-        .arg0(&command.program)
-        .args(&command.args)
-        .env_clear();
-    if !command.env_clear {
-        builder.envs(environment.iter().map(|(name, value)| (name, value)));
-    }
-    for (name, value) in &command.env {
-        match value {
-            Some(value) => builder.env(name, value),
-            None => builder.env_remove(name),
-        };
-    }
-    #[cfg(target_os = "linux")]
-    builder.envs(crate::linux::own_marker());
-    if let Some(cwd) = &command.cwd {
-        builder.current_dir(cwd);
-    }
-    with_usual_signals(&mut builder);
-    match theirs {
-        Theirs::Pipes(pipes) => {
-            on_pipes(&mut builder, command, pipes)?;
-            if !command.own_session {
-                return builder.process_group(0).spawn();
-            }
-            lead_session(&mut builder);
-            spawn_session(&mut builder)
-        }
-        Theirs::Beside(pipes, terminal) => {
-            on_pipes(&mut builder, command, pipes)?;
-            lead_session_on(&mut builder, &terminal)?;
-            spawn_session(&mut builder)
-        }
-        Theirs::Terminal(path) => {
-            on_terminal(&mut builder, &path)?;
-            spawn_session(&mut builder)
-        }
-    }
-}
-
-/// Starts a program that leads its own session. If a launcher in this process holds trees, it must not mistake the
-/// program for an orphan.
-fn spawn_session(builder: &mut tokio::process::Command) -> io::Result<Child> {
-    #[cfg(target_os = "linux")]
-    let mut sessions = crate::linux::OWN_SESSIONS.lock();
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this crate is the one that starts children"
-    )]
-    let child = builder.spawn()?;
-    #[cfg(target_os = "linux")]
-    sessions.extend(child.id().map(u32::cast_signed));
-    Ok(child)
-}
-
-/// Creates a session without a terminal.
-#[expect(
-    unsafe_code,
-    reason = "the standard library cannot make a session, so that a call is made after a fork"
-)]
-fn lead_session(builder: &mut tokio::process::Command) {
-    // SAFETY: it is a bare system call, which is allowed between fork and exec.
-    unsafe {
-        builder.pre_exec(|| {
-            rustix::process::setsid()?;
-            Ok(())
-        });
-    }
-}
-
-/// Creates a session with a terminal that is not one of its streams.
-#[expect(
-    unsafe_code,
-    reason = "the standard library cannot make a session, so that two calls are made after a fork"
-)]
-fn lead_session_on(builder: &mut tokio::process::Command, path: &CStr) -> io::Result<()> {
-    use rustix::fs::{Mode, OFlags};
-    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let terminal = rustix::fs::open(path, flags, Mode::empty())?;
-    // SAFETY: both are bare system calls, which are allowed between fork and exec.
-    unsafe {
-        builder.pre_exec(move || {
-            rustix::process::setsid()?;
-            rustix::process::ioctl_tiocsctty(&terminal)?;
-            Ok(())
-        });
-    }
-    Ok(())
-}
-
-fn on_pipes(
-    builder: &mut tokio::process::Command,
-    command: &Command,
-    pipes: Vec<OwnedFd>,
-) -> io::Result<()> {
-    let mut pipes = pipes.into_iter();
-    let mut stream = || pipes.next().map_or_else(Stdio::null, Stdio::from);
-    builder.stdin(if command.stdin == Stdin::Pipe {
-        stream()
-    } else {
-        Stdio::null()
-    });
-    match command.capture {
-        Capture::Separate => builder.stdout(stream()).stderr(stream()),
-        Capture::Merged => {
-            let pipe = pipes.next().ok_or(io::ErrorKind::InvalidInput)?;
-            builder.stdout(pipe.try_clone()?).stderr(pipe)
-        }
-        Capture::Nothing => builder.stdout(Stdio::null()).stderr(Stdio::null()),
-    };
-    Ok(())
-}
-
-/// Resets signals to their defaults. Our parent may have ignored some, which a
-/// program would inherit and could then not be interrupted.
-#[expect(
-    unsafe_code,
-    reason = "the standard library leaves signals as they are, so that this is done after a fork"
-)]
-fn with_usual_signals(builder: &mut tokio::process::Command) {
-    const USUAL: [libc::c_int; 8] = [
-        libc::SIGHUP,
-        libc::SIGINT,
-        libc::SIGQUIT,
-        libc::SIGTERM,
-        libc::SIGCHLD,
-        libc::SIGTSTP,
-        libc::SIGTTIN,
-        libc::SIGTTOU,
-    ];
-    // SAFETY: `signal` is allowed between fork and exec, and sets no handler.
-    unsafe {
-        builder.pre_exec(|| {
-            for number in USUAL {
-                libc::signal(number, libc::SIG_DFL);
-            }
-            Ok(())
-        });
-    }
-}
-
-/// Creates a session on the terminal. Its leader also leads a process group.
-#[expect(
-    unsafe_code,
-    reason = "the standard library cannot make a session, so that two calls are made after a fork"
-)]
-fn on_terminal(builder: &mut tokio::process::Command, path: &CStr) -> io::Result<()> {
-    use rustix::fs::{Mode, OFlags};
-    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let terminal = rustix::fs::open(path, flags, Mode::empty())?;
-    builder
-        .stdin(terminal.try_clone()?)
-        .stdout(terminal.try_clone()?)
-        .stderr(terminal);
-    // SAFETY: both are bare system calls, which are allowed between fork and exec.
-    unsafe {
-        builder.pre_exec(|| {
-            rustix::process::setsid()?;
-            rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
-            Ok(())
-        });
-    }
-    Ok(())
-}
-
 /// Supervises one program.
 struct ChildSupervisor {
-    child: Child,
+    child: PlainChild,
     group: Pid,
     news: mpsc::UnboundedSender<News>,
     exited: bool,
@@ -333,7 +160,7 @@ impl ChildSupervisor {
         self.exited = true;
         let exit = status.map_or_else(
             |error| Exit::Lost(format!("its status could not be fetched: {error}")),
-            |status| Exit::from_wait_status(status.into_raw()),
+            Exit::from_wait_status,
         );
         let _ = self.news.send(News::Exited { exit, idle: false });
     }

@@ -1,11 +1,19 @@
 //! Kept handles on a host: they outlive the near runtime as local ones do.
 
 use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use windlass::executors::{Launcher, LauncherOptions};
+use windlass::host::{Host, HostOptions};
+use windlass_output::{Output, OutputOptions};
+use windlass_process::{Command, Exit, KeepOptions, Process, RemoteAdoption, RemoteHost, Stdin};
 use windlass_testing::needs;
 
-use crate::hosts::piped;
+use crate::hosts::{WINDLASS, piped};
 use crate::kept::{act, spawn_kept, told};
 use crate::processes::{VICTIMS, Victim};
 use crate::support::{Drive, Project, eventually};
@@ -173,4 +181,75 @@ fn the_end_of_a_lease_on_a_host_is_reported_with_its_receipt() {
     let ended = format!("was ended when its lease was over: {VICTIMS} processes");
     assert!(texts.iter().any(|text| text.contains(&ended)), "{texts:?}");
     eventually("its files are gone", || project.kept_files().is_empty());
+}
+
+/// A runtime's own link to a host whose state is in this folder.
+fn link(folder: &Path) -> Host {
+    let via = vec![WINDLASS.into(), "host".into()];
+    let environment = [
+        ("PATH".into(), std::env::var_os("PATH").unwrap()),
+        ("XDG_STATE_HOME".into(), folder.into()),
+    ];
+    let options = HostOptions::new("there", via, folder);
+    Host::new(options, Some(environment.to_vec())).unwrap()
+}
+
+/// Types a line to `cat`, and waits until it is printed.
+async fn echo(process: &Process, line: &str) {
+    process.write(format!("{line}\n").as_bytes()).unwrap();
+    let mut changes = process.output().changes();
+    let printed = async {
+        while !process.output().read_all(1000).text.contains(line) {
+            changes.changed().await.unwrap();
+        }
+    };
+    let printed = tokio::time::timeout(Duration::from_secs(30), printed).await;
+    printed.unwrap_or_else(|_| panic!("`{line}` is not printed: {:?}", process.exit()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_runtime_keeps_its_link_while_another_has_the_handle_that_it_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (link(folder.path()), link(folder.path()));
+    let launcher = Launcher::new(LauncherOptions::default()).unwrap();
+    let launcher = launcher.on_host(Arc::new(first.clone()));
+    let cat = || Command::new("cat").stdin(Stdin::Pipe);
+    let other = launcher.start(cat()).await.unwrap();
+    let keep = KeepOptions {
+        lease: Duration::from_mins(1),
+        folder: folder.path().to_owned(),
+        name: String::from("it"),
+        output: OutputOptions::default(),
+        registration: None,
+    };
+    let kept = launcher.start(cat().keep(keep)).await.unwrap();
+    echo(&kept, "begun").await;
+    let key = kept.held_key().unwrap().clone();
+    kept.leave().await;
+    drop(kept);
+    let adoption = RemoteAdoption {
+        key,
+        output: Output::new(OutputOptions::default()),
+        tap: None,
+        rebuild: None,
+        limits: Default::default(),
+        sandbox: None,
+    };
+    let adopted = second.adopt(adoption).await.unwrap();
+    assert!(adopted.output().read_all(1000).text.contains("begun"));
+    echo(&other, "the link is the same").await;
+    let session = format!("{:032x}", u128::from_be_bytes(first.session()));
+    let lock = folder
+        .path()
+        .join("windlass/hosts")
+        .join(session)
+        .join("lock");
+    let far_end: i32 = fs::read_to_string(lock).unwrap().trim().parse().unwrap();
+    kill_process(Pid::from_raw(far_end).unwrap(), Signal::KILL).unwrap();
+    echo(&other, "a new link resumes it").await;
+    let more = launcher.start(Command::new("true")).await.unwrap();
+    assert_eq!(more.wait().await, Exit::Code(0));
+    echo(&adopted, "nobody took it back").await;
+    adopted.end(Duration::from_secs(2)).await;
+    other.end(Duration::from_secs(2)).await;
 }

@@ -7,20 +7,25 @@ use std::path::{Path, PathBuf};
 
 use windlass_process::HeldKey;
 
+use super::session::{ADOPTERS, LOCK, remove_if_unused};
+
+/// The extension of the file that marks a program whose received output is not needed again.
+const BRIEF: &str = "brief";
+
 /// The files of one program, in the directory of the session that started it.
 pub(super) struct ProgramFiles {
     folder: PathBuf,
     number: u64,
-    /// A shared lock, if the directory belongs to another session. It prevents a sweep.
-    lock: Option<fs::File>,
+    /// A shared lock, if the directory belongs to another session. It prevents the removal of the directory.
+    adopters: Option<fs::File>,
 }
 
 impl ProgramFiles {
-    pub(super) fn new(folder: &Path, number: u64, lock: Option<fs::File>) -> Self {
+    pub(super) fn new(folder: &Path, number: u64, adopters: Option<fs::File>) -> Self {
         Self {
             folder: folder.to_owned(),
             number,
-            lock,
+            adopters,
         }
     }
 
@@ -56,6 +61,18 @@ impl ProgramFiles {
         file.write_all(&key.nonce)
     }
 
+    /// Notes that received output is not needed again.
+    pub(super) fn note_brief(&self) -> io::Result<()> {
+        let mut options = fs::OpenOptions::new();
+        let options = options.write(true).create(true).truncate(true).mode(0o600);
+        options.open(self.file(BRIEF)).map(drop)
+    }
+
+    /// Whether received output is not needed again.
+    pub(super) fn is_brief(&self) -> bool {
+        self.file(BRIEF).exists()
+    }
+
     /// The key of a program that an earlier far end started.
     pub(super) fn key(&self) -> Option<HeldKey> {
         let nonce = fs::read(self.registration()).ok()?;
@@ -74,13 +91,12 @@ impl ProgramFiles {
 
     /// Removes the files of a program that has ended.
     pub(super) fn remove(&self) {
-        for extension in ["key", "receipt", "log", "sock"] {
+        for extension in ["key", "receipt", "log", "sock", BRIEF] {
             let _ = fs::remove_file(self.file(extension));
         }
-        if self.lock.is_some() && is_empty(&self.folder) {
-            // Its session is over, and this was its last program.
-            let _ = fs::remove_file(self.folder.join("lock"));
-            let _ = fs::remove_dir(&self.folder);
+        if let Some(adopters) = &self.adopters {
+            // Its session may be over, and this its last program.
+            remove_if_unused(&self.folder, adopters);
         }
     }
 }
@@ -89,7 +105,7 @@ impl ProgramFiles {
 pub(super) fn is_empty(folder: &Path) -> bool {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names = entries.map(|entry| entry.file_name());
-    names.all(|name| name == "lock")
+    names.all(|name| name == LOCK || name == ADOPTERS)
 }
 
 /// The reason in a receipt, as text, and the number of ended processes.

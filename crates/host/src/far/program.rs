@@ -14,8 +14,8 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::AbortHandle;
 use windlass_hold_wire::{
-    AppliedRules, FarFrame, HolderOrder, LinkExit, LinkSandbox, NearFrame, ProgramOrigin,
-    ProgramStart, ProgramStatus, StartFailure,
+    AppliedRules, FarFrame, HolderOrder, LONGEST_WINDOW, LinkExit, LinkSandbox, NearFrame,
+    ProgramOrigin, ProgramStart, ProgramStatus, StartFailure,
 };
 use windlass_process::{
     Exit, Launcher, Process, ProgramTerminal, Signal, TakeOverError, TerminalSize, WriteError,
@@ -27,7 +27,9 @@ use super::PORT_INTERVAL;
 use super::files::{ProgramFiles, read_receipt};
 use super::output_piece::LinkPiece;
 use super::session::SessionFolder;
-use super::starting::{adopt_soon, answering_screen, command, confined, failure_of, words};
+use super::starting::{
+    adopt_soon, answering_screen, command, confined, failure_of, take_over, words,
+};
 use crate::pieces::FrameSender;
 use crate::rules::{limit_numbers, read_limits};
 
@@ -40,6 +42,8 @@ pub(super) struct FarProgram {
     process: Process,
     sender: FrameSender,
     credit: watch::Sender<u64>,
+    /// Whether received output is not needed again.
+    is_brief: bool,
     /// The number of the last order that was executed.
     orders: AtomicU64,
     /// Notified after each order.
@@ -75,6 +79,20 @@ pub(super) struct ResumeSpec {
     pub(super) places: fn(&Path) -> ProjectPlaces,
 }
 
+/// The position of the link in a program's output.
+struct OutputPlace {
+    /// The offset of the first byte to send.
+    from: u64,
+    credit: u64,
+    is_brief: bool,
+}
+
+/// Whether the output that the near side has received is not needed again: the program ends with the near session, no
+/// screen is redrawn from its output, and no denials are searched in it.
+fn is_brief(start: &ProgramStart) -> bool {
+    start.keep.is_none() && start.terminal.is_none() && start.sandbox.is_none()
+}
+
 impl FarProgram {
     /// Starts a program and reports the outcome.
     pub(super) async fn start(
@@ -93,6 +111,7 @@ impl FarProgram {
             sender.send(&frame.write());
         };
         let credit = spec.start.credit;
+        let is_brief = is_brief(&spec.start);
         let limits = read_limits(&spec.start.limits).within(spec.limits);
         let screen = spec.start.terminal.map(|size| answering_screen(size).0);
         let files = folder.files(number);
@@ -119,6 +138,8 @@ impl FarProgram {
             failed(StartFailure::Other, format!("it cannot be held: {error}"));
             return None;
         }
+        // Without the mark, all of its output is logged.
+        let is_brief = is_brief && files.note_brief().is_ok();
         let started = FarFrame::Started {
             program: number,
             pid: process.pid(),
@@ -129,7 +150,12 @@ impl FarProgram {
             },
         };
         sender.send(&started.write());
-        Some(Self::follow(number, files, process, sender, (0, credit)))
+        let place = OutputPlace {
+            from: 0,
+            credit,
+            is_brief,
+        };
+        Some(Self::follow(number, files, process, sender, place))
     }
 
     /// Adopts a program that an earlier far end started, or reports why it is gone.
@@ -164,7 +190,11 @@ impl FarProgram {
         let sandbox = spec.sandbox.as_ref();
         let launcher = confined(plain, sandbox, spec.places).await;
         let launcher = launcher.as_ref().unwrap_or(plain);
-        let process = match adopt_soon(launcher, &files).await {
+        let adopted = match &spec.origin {
+            None => adopt_soon(launcher, &files).await,
+            Some(_) => take_over(launcher, &files).await,
+        };
+        let process = match adopted {
             Ok(process) => process,
             Err(error) => {
                 if let TakeOverError::Gone { .. } = error {
@@ -187,7 +217,11 @@ impl FarProgram {
             terminal: size.map(|size| (size.rows, size.cols)),
         };
         sender.send(&resumed.write());
-        let place = (spec.from, spec.credit);
+        let place = OutputPlace {
+            from: spec.from,
+            credit: spec.credit,
+            is_brief: spec.origin.is_none() && files.is_brief(),
+        };
         let program = Self::follow(number, files, process, sender, place);
         program.orders.store(orders, Ordering::Release);
         Some(program)
@@ -198,8 +232,15 @@ impl FarProgram {
         files: ProgramFiles,
         process: Process,
         sender: &FrameSender,
-        (from, credit): (u64, u64),
+        OutputPlace {
+            from,
+            credit,
+            is_brief,
+        }: OutputPlace,
     ) -> Arc<Self> {
+        if is_brief {
+            process.output().forget_before(from);
+        }
         process.read_until(credit);
         let (frames, incoming) = mpsc::unbounded_channel();
         let program = Arc::new(Self {
@@ -208,6 +249,7 @@ impl FarProgram {
             process,
             sender: sender.clone(),
             credit: watch::Sender::new(credit),
+            is_brief,
             orders: AtomicU64::new(0),
             ordered: Notify::new(),
             frames,
@@ -239,6 +281,10 @@ impl FarProgram {
                 tokio::spawn(async move { program.end(grace).await });
             }
             NearFrame::Credit { until, .. } => {
+                if self.is_brief {
+                    let received = until.saturating_sub(LONGEST_WINDOW);
+                    self.process.output().forget_before(received);
+                }
                 self.process.read_until(until);
                 self.credit.send_replace(until);
             }

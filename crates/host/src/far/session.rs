@@ -19,6 +19,10 @@ pub(super) const LETTING_GO: Duration = Duration::from_secs(3);
 const LONGEST_LEASE: Duration = Duration::from_hours(48);
 /// How many times the directory is created again if an earlier far end removes it meanwhile.
 const ATTEMPTS: usize = 16;
+/// The file that the far end of the session locks.
+pub(super) const LOCK: &str = "lock";
+/// The file that far ends of other sessions lock together, as long as they have programs of this one.
+pub(super) const ADOPTERS: &str = "adopters";
 /// The interval between attempts to lock.
 pub(super) const STEP: Duration = Duration::from_millis(5);
 
@@ -43,7 +47,7 @@ impl SessionFolder {
                 .mode(0o700)
                 .create(&path);
             made.map_err(failed)?;
-            if let Some(lock) = Self::lock(&path.join("lock")).await.map_err(failed)? {
+            if let Some(lock) = Self::lock(&path.join(LOCK)).await.map_err(failed)? {
                 return Ok(Self { path, _lock: lock });
             }
         }
@@ -58,7 +62,7 @@ impl SessionFolder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             opened => opened?,
         };
-        take_lock(&file, FlockOperation::NonBlockingLockExclusive).await?;
+        take_lock(&file).await?;
         if fs::metadata(path).ok().map(|it| it.ino()) != Some(file.metadata()?.ino()) {
             return Ok(None);
         }
@@ -73,18 +77,28 @@ impl SessionFolder {
         ProgramFiles::new(&self.path, number, None)
     }
 
-    /// The files of a program of another session, whose near runtime is gone. A far end that still serves that session
-    /// is told to release it.
+    /// The files of a program of another session. Its near runtime has left the program, or is gone. The runtime may
+    /// live on and use its session, so the session's lock is not taken.
     pub(super) async fn files_of(&self, origin: &ProgramOrigin) -> io::Result<ProgramFiles> {
         let parent = self.path.parent().unwrap_or(Path::new("/"));
         let folder = parent.join(session_name(&origin.session));
         if folder == self.path {
             return Ok(self.files(origin.program));
         }
-        let lock = folder.join("lock");
-        let file = fs::OpenOptions::new().read(true).write(true).open(lock)?;
-        take_lock(&file, FlockOperation::NonBlockingLockShared).await?;
-        Ok(ProgramFiles::new(&folder, origin.program, Some(file)))
+        let mut options = fs::OpenOptions::new();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        let begun = Instant::now();
+        loop {
+            let file = options.mode(0o600).open(folder.join(ADOPTERS))?;
+            // Only a process that is about to remove the directory has an exclusive lock.
+            if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
+                return Ok(ProgramFiles::new(&folder, origin.program, Some(file)));
+            }
+            if begun.elapsed() >= LETTING_GO {
+                return Err(io::ErrorKind::ResourceBusy.into());
+            }
+            tokio::time::sleep(STEP).await;
+        }
     }
 }
 
@@ -93,11 +107,11 @@ fn session_name(session: &LinkSession) -> String {
 }
 
 /// Takes a lock. A far end that holds it is told to release it.
-async fn take_lock(mut file: &fs::File, operation: FlockOperation) -> io::Result<()> {
+async fn take_lock(mut file: &fs::File) -> io::Result<()> {
     let begun = Instant::now();
     let mut signals = [Signal::TERM, Signal::KILL].into_iter();
     let mut next = Duration::ZERO;
-    while flock(file, operation).is_err() {
+    while !is_free(file) {
         if begun.elapsed() >= next {
             // The lock's owner has written its pid.
             let mut text = String::new();
@@ -120,20 +134,41 @@ async fn take_lock(mut file: &fs::File, operation: FlockOperation) -> io::Result
     Ok(())
 }
 
+/// Takes a lock, if no other process has it.
+fn is_free(file: &fs::File) -> bool {
+    flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
+}
+
+/// Removes the directory of another session, if it has no programs, no far end serves it, and nobody else has adopted
+/// programs of it. `adopters` is the caller's lock.
+pub(super) fn remove_if_unused(folder: &Path, adopters: &fs::File) {
+    let lock = fs::File::open(folder.join(LOCK));
+    let is_unserved = lock.as_ref().is_ok_and(is_free) && is_free(adopters);
+    if is_unserved && is_empty(folder) {
+        remove(folder);
+    }
+}
+
+fn remove(folder: &Path) {
+    for name in [ADOPTERS, LOCK] {
+        let _ = fs::remove_file(folder.join(name));
+    }
+    let _ = fs::remove_dir(folder);
+}
+
 /// Removes the directories of sessions that have been inactive for longer than any lease.
 fn sweep(parent: &Path, own: &Path) {
     let sessions = fs::read_dir(parent).into_iter().flatten().flatten();
     for session in sessions.map(|entry| entry.path()).filter(|it| it != own) {
-        let lock = fs::File::open(session.join("lock"));
-        let is_free = lock
-            .as_ref()
-            .is_ok_and(|lock| flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok());
+        let lock = fs::File::open(session.join(LOCK));
+        let adopters = fs::File::open(session.join(ADOPTERS));
+        let is_unused = lock.as_ref().is_ok_and(is_free) && adopters.as_ref().map_or(true, is_free);
         let mut entries = fs::read_dir(&session).into_iter().flatten().flatten();
         let is_old = |entry: fs::DirEntry| {
             let changed = entry.metadata().and_then(|it| it.modified());
             changed.is_ok_and(|it| it.elapsed().is_ok_and(|age| age > LONGEST_LEASE))
         };
-        if is_free && entries.all(is_old) {
+        if is_unused && entries.all(is_old) {
             let _ = fs::remove_dir_all(&session);
         }
     }
@@ -142,8 +177,7 @@ fn sweep(parent: &Path, own: &Path) {
 impl Drop for SessionFolder {
     fn drop(&mut self) {
         if is_empty(&self.path) {
-            let _ = fs::remove_file(self.path.join("lock"));
-            let _ = fs::remove_dir(&self.path);
+            remove(&self.path);
         }
     }
 }

@@ -4,9 +4,10 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use rustix::process::{Pid, Signal, getpid, kill_process};
 use windlass_hold_wire::{LinkCapture, LinkSandbox, StartFailure};
 use windlass_output::{OutputOptions, Screen};
 use windlass_process::{
@@ -20,6 +21,8 @@ use super::program::StartSpec;
 use super::session::{LETTING_GO, STEP};
 use crate::rules::read_sandbox;
 
+/// How long a far end may take to release a program that its runtime has left.
+const RELEASING: Duration = Duration::from_millis(500);
 /// How much of the newest output is kept in memory: more than the near side's credit.
 const MEMORY: usize = 1536 * 1024;
 /// How much of the output is replayed to rebuild a screen.
@@ -98,7 +101,7 @@ pub(super) fn command(
         })
 }
 
-/// Adopts a program, waiting for another far end that may still be releasing it.
+/// Adopts a program of this session, waiting for an earlier far end that may still be releasing it.
 pub(super) async fn adopt_soon(
     launcher: &Launcher,
     files: &ProgramFiles,
@@ -111,6 +114,33 @@ pub(super) async fn adopt_soon(
             }
             adopted => return adopted,
         }
+    }
+}
+
+/// Adopts a program of another session. A far end that has it and does not release it has a broken link: it gets
+/// SIGTERM, and then SIGKILL.
+pub(super) async fn take_over(
+    launcher: &Launcher,
+    files: &ProgramFiles,
+) -> Result<Process, TakeOverError> {
+    let begun = Instant::now();
+    let mut steps = [(RELEASING, Signal::TERM), (LETTING_GO, Signal::KILL)].into_iter();
+    let mut next = steps.next();
+    loop {
+        let owner = match adopt(launcher, files).await {
+            Err(TakeOverError::Busy { owner, .. }) if begun.elapsed() < 2 * LETTING_GO => owner,
+            adopted => return adopted,
+        };
+        if let Some((at, signal)) = next.filter(|(at, _)| begun.elapsed() >= *at) {
+            tracing::debug!(owner, ?at, "a far end does not release a program");
+            let owner = i32::try_from(owner).ok().and_then(Pid::from_raw);
+            // A process that serves several links releases the program on its own.
+            if let Some(owner) = owner.filter(|owner| *owner != getpid()) {
+                let _ = kill_process(owner, signal);
+            }
+            next = steps.next();
+        }
+        tokio::time::sleep(STEP).await;
     }
 }
 

@@ -312,7 +312,9 @@ impl Link {
         let sender = connection.sender.clone();
         // Lock order: a program before the link. So query the programs before locking the link.
         let programs = self.all_programs();
-        let resumes = programs.iter().map(|program| program.resume_frame());
+        // A program that was left may belong to another runtime by now.
+        let resumed = programs.iter().filter(|program| !program.is_left());
+        let resumes = resumed.map(|program| program.resume_frame());
         let resumes: Vec<NearFrame> = resumes.collect();
         let number = {
             let mut state = self.state.lock();
@@ -376,7 +378,9 @@ impl Link {
     /// Whether a program needs the link.
     fn is_needed(&self) -> bool {
         let state = self.state.lock();
-        !state.dropped.is_empty() || state.programs.values().any(|it| it.strong_count() > 0)
+        let is_dropped = !state.dropped.is_empty();
+        drop(state);
+        is_dropped || self.all_programs().iter().any(|it| !it.is_left())
     }
 
     /// Gives up programs whose lease has expired; the far side has ended them. Returns whether there are others.

@@ -113,6 +113,11 @@ impl NearProgram {
         matches!(state.started, Some(Ok(()))) && state.exit.is_none()
     }
 
+    /// Whether it was left for another runtime.
+    pub(super) fn is_left(&self) -> bool {
+        self.state.lock().left
+    }
+
     /// Wakes all waiters.
     pub(super) fn wake(&self) {
         self.changes.send_modify(|count| *count += 1);

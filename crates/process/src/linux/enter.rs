@@ -316,6 +316,7 @@ unsafe fn place(action: &FdAction<'_>) -> Result<(), StartStage> {
                 }
                 Ok(())
             }
+            FdAction::Enter { path } => check(libc::chdir(path.as_ptr()), StartStage::Cwd),
         }
     }
 }

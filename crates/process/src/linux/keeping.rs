@@ -29,10 +29,10 @@ use crate::keep::{HeldKey, HeldProgram, KeepOptions, TakeOverError};
 use crate::pipes::Ours;
 use crate::readiness::register;
 
-/// The size of the shared output: more than an output can request again, see
+/// The size of the shared output beyond the output's own memory: more than an output can request again, see
 /// [`Retained::has_room`].
-const RING: usize = 512 * 1024;
-/// [`RING`] for an output that may hold back an object of up to 1 MiB.
+const RING_BEYOND: usize = 256 * 1024;
+/// The least size for an output that may hold back an object of up to 1 MiB.
 const RING_WITH_OBJECT: usize = 2 * 1024 * 1024;
 /// The maximum size of a reply: output and its header.
 const ANSWER: usize = 65 * 1024;
@@ -62,11 +62,10 @@ impl KeepPreparation {
         way_out: Option<WayOut>,
     ) -> io::Result<Self> {
         let output = &options.output;
-        let ring = if output.hold_object {
-            RING_WITH_OBJECT
-        } else {
-            RING
-        };
+        let mut ring = output.memory + RING_BEYOND;
+        if output.hold_object {
+            ring = ring.max(RING_WITH_OBJECT);
+        }
         let retained = Arc::new(Retained::new(ring, from.written())?);
         if from.written() > 0 {
             retained.publish(&from.checkpoint());

@@ -57,6 +57,8 @@ struct Header {
     segments: AtomicU64,
     /// Offset times two, plus one for stderr.
     table: [AtomicU64; SEGMENTS],
+    /// The bases of the checkpoints in the two slots. Memory of an earlier version has zeros here.
+    bases: [AtomicU64; 2],
 }
 
 #[repr(C)]
@@ -253,6 +255,7 @@ impl Retained {
             slot.store(offset, Ordering::Relaxed);
         }
         slot.hole_end.store(checkpoint.hole_end, Ordering::Relaxed);
+        self.base(number).store(checkpoint.base, Ordering::Relaxed);
         slot.released
             .store(checkpoint.released.into(), Ordering::Relaxed);
         header.checkpoints.store(number, Ordering::Release);
@@ -269,6 +272,7 @@ impl Retained {
             stored: slot.stored.load(Ordering::Relaxed),
             newlines: slot.newlines.load(Ordering::Relaxed),
             replay: [0, 1].map(|stream| slot.replay[stream].load(Ordering::Relaxed)),
+            base: self.base(number).load(Ordering::Relaxed),
             hole_end: slot.hole_end.load(Ordering::Relaxed),
             released: slot.released.load(Ordering::Relaxed) != 0,
         }
@@ -372,6 +376,10 @@ impl Retained {
 
     fn slot(&self, number: u64) -> &Slot {
         &self.header().slots[usize::from(number % 2 == 1)]
+    }
+
+    fn base(&self, number: u64) -> &AtomicU64 {
+        &self.header().bases[usize::from(number % 2 == 1)]
     }
 
     fn ring(&self) -> u64 {

@@ -23,7 +23,7 @@ pub(super) enum ProcessPlacement {
     Session,
 }
 
-/// An action on a descriptor of the new process.
+/// An action of the new process before it executes the program.
 pub(super) enum FdAction<'a> {
     Duplicate {
         from: RawFd,
@@ -33,6 +33,10 @@ pub(super) enum FdAction<'a> {
     Open {
         path: &'a CStr,
         to: RawFd,
+    },
+    /// Changes the working directory.
+    Enter {
+        path: &'a CStr,
     },
 }
 
@@ -134,7 +138,7 @@ struct FileActions(libc::posix_spawn_file_actions_t);
 impl FileActions {
     fn new(actions: &[FdAction<'_>]) -> io::Result<Self> {
         let mut file_actions = MaybeUninit::uninit();
-        // SAFETY: `init` fills the structure, which is then passed to the others; they copy the path.
+        // SAFETY: `init` fills the structure, which is then passed to the others; they copy the paths.
         unsafe {
             check(libc::posix_spawn_file_actions_init(
                 file_actions.as_mut_ptr(),
@@ -149,6 +153,9 @@ impl FileActions {
                     FdAction::Open { path, to } => {
                         let path = path.as_ptr();
                         libc::posix_spawn_file_actions_addopen(list, to, path, libc::O_RDWR, 0)
+                    }
+                    FdAction::Enter { path } => {
+                        libc::posix_spawn_file_actions_addchdir_np(list, path.as_ptr())
                     }
                 })?;
             }
