@@ -75,7 +75,7 @@ fn an_answer_that_lacks_something_is_an_error() {
     let project = printing(r#"{"type":"stopped"}"#);
     let error = project.drive().error("it", json!({}));
     assert!(
-        error.contains("the tool's answer is not understood"),
+        error.contains("the tool's answer is invalid"),
         "{error}"
     );
     assert!(error.contains("result"), "{error}");
@@ -312,6 +312,6 @@ fn a_slip_of_the_author_is_reported_with_the_output() {
     let error = printing(said).drive().error("it", json!({}));
     assert!(error.contains("the work"), "{error}");
     let told =
-        "the tool's answer is not understood: its `type` is `sucess`; did you mean `success`?";
+        "the tool's answer is invalid: its `type` is `sucess`; did you mean `success`?";
     assert!(error.ends_with(told), "{error}");
 }
