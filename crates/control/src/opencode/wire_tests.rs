@@ -1,7 +1,6 @@
-//! What opencode's clients are told, as they read it.
-
 use serde_json::json;
-use windlass_protocol::{OpencodeEvent, OpencodeUpdate};
+
+use super::*;
 
 #[test]
 fn an_event_has_an_id_a_type_and_properties() {
