@@ -347,3 +347,7 @@ pub(crate) struct OpencodeErrorData {
     /// A message that says what would work.
     pub(crate) message: String,
 }
+
+#[cfg(test)]
+#[path = "wire_tests.rs"]
+mod tests;

@@ -3,7 +3,6 @@
 //! `strategies` makes values of every type; the other files hold the facts.
 
 mod drive_lines;
-mod opencode;
 mod records;
 mod round_trips;
 mod strategies;

@@ -1,7 +1,6 @@
-//! Events for opencode's clients, in their format.
-
 use serde_json::json;
-use windlass_protocol::{OpencodeEvent, OpencodeUpdate};
+
+use super::*;
 
 #[test]
 fn an_event_has_an_id_a_type_and_properties() {
