@@ -17,6 +17,7 @@ async fn check(start: Starting) {
     let _worker = WorkerProcess::start(&project, &broker, "w1", &[]);
     let folder = tempfile::tempdir().unwrap();
     let pool = Pool::new(PoolOptions {
+        stored_output: 1024 * 1024,
         host: "fleet".to_owned(),
         broker: BrokerOptions::new(&broker.url()),
         pool: "ci".to_owned(),
