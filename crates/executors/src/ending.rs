@@ -1,6 +1,6 @@
 //! Converts a program's exit into a job's end.
 
-use windlass_process::{Exit, StartError, WriteError};
+use windlass_process::{Exit, Process, StartError, WriteError};
 use windlass_protocol::{InputError, ToolError};
 use windlass_runtime::{Ending, Exit as BadExit, Receipt};
 
@@ -22,6 +22,15 @@ pub(crate) fn of_exit(exit: &Exit, last_line: impl FnOnce() -> Option<String>) -
         }
         Exit::Lost(reason) => Ending::failed(reason.clone()),
     }
+}
+
+/// The number of processes that a program has left running. Zero after it exceeded a limit, for which all of them are
+/// ended, even if some have not exited yet.
+pub(crate) async fn left_running(process: &Process) -> usize {
+    if process.exceeded().is_some() {
+        return 0;
+    }
+    process.remaining().await
 }
 
 fn with_line(message: String, line: Option<String>) -> String {

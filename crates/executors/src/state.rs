@@ -160,7 +160,7 @@ impl StateReader {
         self.output.finish();
         let mut ending = self.ending(&exit);
         if !self.aborted.load(Ordering::Acquire) {
-            ending.left_running = self.process.remaining().await;
+            ending.left_running = ending::left_running(&self.process).await;
         }
         self.report(ToolEvent::Ended(ending));
         self.ended.send_replace(true);

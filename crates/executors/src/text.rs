@@ -403,7 +403,7 @@ impl TextJob {
         if self.run.lock().aborted {
             return 0;
         }
-        process.remaining().await
+        ending::left_running(process).await
     }
 
     /// Runs the program of an `exec` answer in place of the tool.

@@ -79,7 +79,7 @@ impl ProgramWatch {
         let mut ending = ending::of_exit(&exit, || self.output.last_line());
         confined::explain(&mut ending, &self.process);
         if !self.aborted.load(Ordering::Acquire) {
-            ending.left_running = self.process.remaining().await;
+            ending.left_running = ending::left_running(&self.process).await;
         }
         self.output.finish();
         let at = self.output.written();
