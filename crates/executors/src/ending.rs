@@ -22,9 +22,10 @@ pub(crate) async fn of_program(
 }
 
 /// The number of processes that a program has left running. Zero after an
-/// abort, which ends all of them, even if some have not exited yet.
+/// abort or an exceeded limit, which end all of them, even if some have not
+/// exited yet.
 pub(crate) async fn left_running(process: &Process, is_aborted: bool) -> usize {
-    if is_aborted {
+    if is_aborted || process.exceeded().is_some() {
         return 0;
     }
     process.remaining().await

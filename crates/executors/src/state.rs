@@ -159,9 +159,8 @@ impl StateReader {
         self.take_line(&line);
         self.output.finish();
         let mut ending = self.ending(&exit);
-        if !self.aborted.load(Ordering::Acquire) {
-            ending.left_running = self.process.remaining().await;
-        }
+        let is_aborted = self.aborted.load(Ordering::Acquire);
+        ending.left_running = ending::left_running(&self.process, is_aborted).await;
         self.report(ToolEvent::Ended(ending));
         self.ended.send_replace(true);
     }

@@ -55,7 +55,13 @@ impl SandboxSupport {
         };
         let mut lines = vec![
             version(1, "files that are read and written", "5.13"),
-            version(3, "files that are truncated", "6.2"),
+            match &self.mounts {
+                Ok(()) if landlock < 3 => (
+                    true,
+                    "files that are truncated (read-only mounts)".to_owned(),
+                ),
+                _ => version(3, "files that are truncated", "6.2"),
+            },
             version(6, "signals and abstract sockets outside", "6.12"),
             (
                 self.seccomp,
@@ -82,3 +88,7 @@ impl SandboxSupport {
         lines
     }
 }
+
+#[cfg(test)]
+#[path = "sandbox_support_tests.rs"]
+mod tests;

@@ -96,6 +96,9 @@ const NETWORK_ERRORS: &[&str] = &[
     "failed to open socket",
 ];
 
+/// Errors of connections, which cannot be anything else if there is no network.
+const CONNECTION_ERRORS: &[&str] = &["couldn't connect to server"];
+
 /// The denials reported in these lines of output, of a program that ran in
 /// `cwd`.
 pub fn denials(
@@ -126,8 +129,11 @@ pub fn denials(
                 .any(|it| line.contains(it))
         });
         let denied_socket = near_socket && has(FILE_ERRORS);
+        let has_none = confinement.network == NetworkRule::None;
         let network = confinement.network != NetworkRule::Full
-            && (has(NETWORK_ERRORS) || judged.is_empty() && denied_socket);
+            && (has(NETWORK_ERRORS)
+                || has_none && has(CONNECTION_ERRORS)
+                || judged.is_empty() && denied_socket);
         for denial in judged.into_iter().chain(network.then_some(Denial::Network)) {
             if !found.contains(&denial) {
                 found.push(denial);

@@ -104,6 +104,10 @@ fn errors_of_common_programs_are_understood() {
         ),
         ("connect: Network is unreachable", "the network"),
         (
+            "curl: (7) Failed to connect to 127.0.0.1 port 80 after 0 ms: Couldn't connect to server",
+            "the network",
+        ),
+        (
             "Traceback (most recent call last):\n  File \"/usr/lib/python3/socket.py\", line 232, in __init__\n    \
              _socket.socket.__init__(self, family)\nPermissionError: [Errno 1] Operation not permitted",
             "the network",

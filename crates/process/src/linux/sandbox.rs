@@ -169,7 +169,11 @@ impl Prepared {
                 links.map(|path| format!("writing {}, which is a symbolic link", path.display())),
             );
         }
-        missing.extend(without_landlock(confinement, Ruleset::version()));
+        missing.extend(without_landlock(
+            confinement,
+            Ruleset::version(),
+            mounts.is_some(),
+        ));
         let filter = ProgramFilter::new(FilterOptions {
             internet: !matches!(confinement.network, NetworkRule::None),
             unix: mounts.is_some(),
@@ -505,15 +509,20 @@ fn without_mounts(confinement: &Confinement, error: &io::Error) -> Vec<String> {
     missing
 }
 
-/// The parts that this version of Landlock does not enforce.
-pub(super) fn without_landlock(confinement: &Confinement, version: Option<u32>) -> Vec<String> {
+/// The parts that this version of Landlock does not enforce. Mounts also protect files from truncation: everything that
+/// is not writable is mounted read-only.
+fn without_landlock(
+    confinement: &Confinement,
+    version: Option<u32>,
+    has_mounts: bool,
+) -> Vec<String> {
     let Some(version) = version else {
         return vec![String::from(
             "reading and writing files, signals and debugging (this kernel has no Landlock)",
         )];
     };
     let mut missing = Vec::new();
-    if version < 3 {
+    if version < 3 && !has_mounts {
         missing.push("truncating files (Landlock supports it since Linux 6.2)");
     }
     if version < 6 {
@@ -524,3 +533,7 @@ pub(super) fn without_landlock(confinement: &Confinement, version: Option<u32>) 
     }
     missing.into_iter().map(str::to_owned).collect()
 }
+
+#[cfg(test)]
+#[path = "sandbox_tests.rs"]
+mod tests;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::confine_wire::{OwnNetwork, PrepareOrder};
+use super::confine_wire::{MountStep, OwnNetwork, PrepareOrder};
 use super::ruleset::Ruleset;
 use super::sandbox::make_namespaces;
 use super::zygotes::Zygotes;
@@ -21,8 +21,16 @@ pub(crate) async fn sandbox_support(zygotes: Option<&Arc<Zygotes>>) -> SandboxSu
         (support.mounts, support.network) = (Err(why), Err(Box::from("the same")));
         return support;
     };
+    // A read-only mount needs more of the kernel than a namespace: Linux 5.12.
+    let step = MountStep {
+        source: c"/proc".to_owned(),
+        target: c"/proc".to_owned(),
+        read_only: true,
+        may_vanish: false,
+    };
     let mut order = PrepareOrder {
         user: true,
+        mounts: vec![step],
         ..PrepareOrder::default()
     };
     let mut mounts = make_namespaces(&order, None, zygotes).await.map(drop);
