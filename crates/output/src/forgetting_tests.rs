@@ -1,4 +1,5 @@
 use std::fs;
+use std::ops::Range;
 
 use crate::{Checkpoint, Output, OutputOptions, Stream};
 
@@ -14,15 +15,16 @@ fn options(folder: &tempfile::TempDir) -> OutputOptions {
     }
 }
 
-/// Distinct bytes by their offset.
-fn bytes(from: u64, length: usize) -> Vec<u8> {
-    (from..from + length as u64)
+/// Bytes that depend on their offset.
+fn bytes(range: Range<u64>) -> Vec<u8> {
+    range
         .map(|offset| b'a' + u8::try_from(offset / 7 % 26).unwrap())
         .collect()
 }
 
 fn push(output: &Output, length: usize) {
-    output.push(Stream::Stdout, &bytes(output.position(), length));
+    let from = output.position();
+    output.push(Stream::Stdout, &bytes(from..from + length as u64));
 }
 
 #[test]
@@ -36,7 +38,7 @@ fn forgotten_output_is_not_logged() {
     assert!(!folder.path().join("log").exists());
     assert_eq!(output.position(), 20 * PIECE as u64);
     let end = output.position();
-    assert_eq!(output.raw(end - 100..end), bytes(end - 100, 100));
+    assert_eq!(output.raw(end - 100..end), bytes(end - 100..end));
     // Bytes that are neither in memory nor in the log are not invented.
     assert_eq!(output.raw(0..100), []);
 }
@@ -51,7 +53,7 @@ fn output_that_is_not_forgotten_is_logged_from_there_on() {
         push(&output, PIECE);
     }
     let end = output.position();
-    assert_eq!(output.raw(1000..end), bytes(1000, end as usize - 1000));
+    assert_eq!(output.raw(1000..end), bytes(1000..end));
     assert_eq!(output.raw(0..1000), []);
     let log = fs::read(folder.path().join("log")).unwrap();
     assert!(log[..1000].iter().all(|byte| *byte == 0));
@@ -60,7 +62,7 @@ fn output_that_is_not_forgotten_is_logged_from_there_on() {
     push(&output, PIECE);
     push(&output, MEMORY);
     let more = output.position();
-    assert_eq!(output.raw(end..more), bytes(end, (more - end) as usize));
+    assert_eq!(output.raw(end..more), bytes(end..more));
     assert_eq!(output.raw(1000..1100), []);
 }
 
@@ -94,7 +96,7 @@ fn another_process_goes_on_from_a_forgotten_position() {
         push(&next, PIECE);
     }
     let end = next.position();
-    assert_eq!(next.raw(at..end), bytes(at, (end - at) as usize));
+    assert_eq!(next.raw(at..end), bytes(at..end));
     assert_eq!(next.raw(0..at), []);
     // The next one after it continues with the log of this one.
     let checkpoint = next.checkpoint();
@@ -104,7 +106,7 @@ fn another_process_goes_on_from_a_forgotten_position() {
     let last = Output::resume(options(&folder), &checkpoint);
     push(&last, PIECE);
     let end = last.position();
-    assert_eq!(last.raw(at..end), bytes(at, (end - at) as usize));
+    assert_eq!(last.raw(at..end), bytes(at..end));
 }
 
 #[test]
@@ -115,7 +117,7 @@ fn a_position_is_where_no_character_is_incomplete_or_names_its_start() {
     push(&output, PIECE);
     let at = output.position();
     output.push(Stream::Stdout, &"\u{20ac}".as_bytes()[..2]);
-    output.push(Stream::Stderr, &bytes(0, PIECE));
+    output.push(Stream::Stderr, &bytes(0..PIECE as u64));
     output.forget_before(output.position());
     let checkpoint = output.forgotten_checkpoint().unwrap();
     assert_eq!(checkpoint.stored, at + PIECE as u64);

@@ -1,14 +1,14 @@
 //! Kept handles on a host: they outlive the near runtime as local ones do.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use windlass::executors::{Launcher, LauncherOptions};
-use windlass::host::{Host, HostOptions};
+use windlass::host::{Host, HostOptions, ResourceLimits};
 use windlass_output::{Output, OutputOptions};
 use windlass_process::{Command, Exit, KeepOptions, Process, RemoteAdoption, RemoteHost, Stdin};
 use windlass_testing::needs;
@@ -207,6 +207,54 @@ async fn echo(process: &Process, line: &str) {
     printed.unwrap_or_else(|_| panic!("`{line}` is not printed: {:?}", process.exit()));
 }
 
+/// The folder of a link's programs on the far side.
+fn far_folder(folder: &Path, host: &Host) -> PathBuf {
+    let session = format!("{:032x}", u128::from_be_bytes(host.session()));
+    folder.join("windlass/hosts").join(session)
+}
+
+/// Kills the far end that has the lock of a session.
+fn kill_far_end(session: &Path) {
+    let pid = fs::read_to_string(session.join("lock")).unwrap();
+    let pid = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_flood_arrives_once_through_deaths_of_the_far_end_that_does_not_log_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = link(folder.path());
+    let launcher = Launcher::new(LauncherOptions::default()).unwrap();
+    let launcher = launcher.on_host(Arc::new(host.clone()));
+    let flood = Command::new("seq")
+        .args(["1", "3000000"])
+        .output(OutputOptions {
+            log: Some(folder.path().join("near.log")),
+            ..OutputOptions::default()
+        });
+    let process = launcher.start(flood).await.unwrap();
+    let session = far_folder(folder.path(), &host);
+    let mut changes = process.output().changes();
+    for megabytes in [5, 10, 15] {
+        while process.output().position() < megabytes * 1_000_000 {
+            changes.changed().await.unwrap();
+        }
+        if megabytes == 5 {
+            assert!(!session.join("1.log").exists(), "it is not logged there");
+        }
+        kill_far_end(&session);
+    }
+    assert_eq!(process.wait().await, Exit::Code(0));
+    let expected: String = (1..=3_000_000)
+        .map(|number| format!("{number}\n"))
+        .collect();
+    let received = process.output().raw(0..process.output().position());
+    assert!(
+        received == expected.as_bytes(),
+        "each byte, once and in order"
+    );
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_runtime_keeps_its_link_while_another_has_the_handle_that_it_left() {
     let folder = tempfile::tempdir().unwrap();
@@ -232,20 +280,13 @@ async fn a_runtime_keeps_its_link_while_another_has_the_handle_that_it_left() {
         output: Output::new(OutputOptions::default()),
         tap: None,
         rebuild: None,
-        limits: Default::default(),
+        limits: ResourceLimits::default(),
         sandbox: None,
     };
     let adopted = second.adopt(adoption).await.unwrap();
     assert!(adopted.output().read_all(1000).text.contains("begun"));
     echo(&other, "the link is the same").await;
-    let session = format!("{:032x}", u128::from_be_bytes(first.session()));
-    let lock = folder
-        .path()
-        .join("windlass/hosts")
-        .join(session)
-        .join("lock");
-    let far_end: i32 = fs::read_to_string(lock).unwrap().trim().parse().unwrap();
-    kill_process(Pid::from_raw(far_end).unwrap(), Signal::KILL).unwrap();
+    kill_far_end(&far_folder(folder.path(), &first));
     echo(&other, "a new link resumes it").await;
     let more = launcher.start(Command::new("true")).await.unwrap();
     assert_eq!(more.wait().await, Exit::Code(0));
