@@ -18,6 +18,7 @@ mod conformance;
 mod esctest;
 mod fleet;
 mod frameworks;
+mod kernels;
 mod lint_api;
 mod nats;
 mod packages;
@@ -59,6 +60,8 @@ usage: cargo xtask <chore> [arguments]
   conformance  run the official MCP suite against our server
   esctest   run the terminal test suite esctest2 on one of our terminals; the
             argument is the folder of a checkout of it
+  kernels   try limits and sandboxes on stock kernels of Debian in an emulated
+            machine; arguments name suites of Debian, --tests adds tests of limits
   package   build everything that users install into dist/, and try it;
             --check tries what is there, --profile NAME builds another way
   ci        formatting, clippy, features, tidy, test, conformance and packages:
@@ -103,6 +106,7 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
         "conformance" => conformance::run(),
         "real-model" => real_model::run(),
         "esctest" => esctest::run(rest),
+        "kernels" => kernels::run(rest),
         "package" => artefacts::run(rest),
         "ci" => ci::run(),
         "help" | "--help" | "-h" => {

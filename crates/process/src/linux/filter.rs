@@ -33,12 +33,11 @@ impl ProgramFilter {
     pub(super) fn new(options: FilterOptions) -> io::Result<Self> {
         // One key for all sandboxes, because they share idle shims.
         static KEY: OnceLock<EntryKey> = OnceLock::new();
-        let key = match KEY.get() {
-            Some(key) => *key,
-            None => {
-                let made = EntryKey::random()?;
-                *KEY.get_or_init(|| made)
-            }
+        let key = if let Some(key) = KEY.get() {
+            *key
+        } else {
+            let made = EntryKey::random()?;
+            *KEY.get_or_init(|| made)
         };
         Ok(Self {
             options,

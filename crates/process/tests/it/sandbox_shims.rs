@@ -75,7 +75,8 @@ async fn a_program_has_the_filter_of_its_own_sandbox() {
     // At once, so that the pool has several of each kind.
     for _ in 0..2 {
         let mut tasks = tokio::task::JoinSet::new();
-        for (launcher, expected) in kinds.iter().chain(&kinds).chain(&kinds).cloned() {
+        for (launcher, expected) in kinds.iter().chain(&kinds).chain(&kinds) {
+            let (launcher, expected) = (launcher.clone(), *expected);
             let machine = Arc::clone(&machine);
             tasks.spawn(async move {
                 assert_eq!(found(&launcher, &machine).await, expected);
