@@ -9,4 +9,8 @@ pub(crate) fn page() -> Vec<u8> {
 }
 
 /// The name and the end of each file in [`page()`].
+#[expect(
+    clippy::unreadable_literal,
+    reason = "the build script writes the numbers"
+)]
 pub(crate) const PAGE_TABLE: &[(&str, usize)] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
