@@ -44,7 +44,12 @@ fn run_stages(times: &mut Vec<StageTime>) -> anyhow::Result<()> {
 /// them alone.
 fn check_features() -> anyhow::Result<()> {
     for features in ["", "grpc", "nats", "opencode"] {
-        let check = ["check", "--package", "windlass-cli", "--no-default-features"];
+        let check = [
+            "check",
+            "--package",
+            "windlass-cli",
+            "--no-default-features",
+        ];
         workspace::cargo(check.into_iter().chain(["--features", features]))?;
     }
     Ok(())
