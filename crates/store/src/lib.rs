@@ -25,5 +25,6 @@ mod store;
 mod write;
 mod writer;
 
+pub use mark::RuntimeMark;
 pub use prune::{Prune, Pruned};
 pub use store::{SessionStart, Store, StoreError};
