@@ -24,5 +24,6 @@ mod store;
 mod write;
 mod writer;
 
+pub use mark::RuntimeMark;
 pub use prune::{Prune, Pruned};
 pub use store::{SessionStart, Store, StoreError};

@@ -13,15 +13,15 @@ use ulid::Ulid;
 
 /// The mark of this runtime. Dropping it removes it.
 #[derive(Debug)]
-pub(crate) struct Mark {
-    pub(crate) id: String,
+pub struct RuntimeMark {
+    id: String,
     path: PathBuf,
     _locked: File,
 }
 
-impl Mark {
+impl RuntimeMark {
     /// Makes a new mark in the folder.
-    pub(crate) fn new(folder: &Path) -> io::Result<Self> {
+    pub fn new(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let id = Ulid::generate().to_string();
         let path = place(folder, &id);
@@ -36,44 +36,50 @@ impl Mark {
             _locked: file,
         })
     }
+
+    /// The name of the runtime, which is never given twice.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Whether the runtime of that name is alive; true if unknown. The mark of a dead
+    /// one is removed.
+    pub fn is_alive(folder: &Path, id: &str) -> bool {
+        let path = place(folder, id);
+        match File::open(&path) {
+            Err(error) => error.kind() != io::ErrorKind::NotFound,
+            Ok(file) => match file.try_lock() {
+                Ok(()) => {
+                    // A name is never given twice, so nobody misses it.
+                    let _ = fs::remove_file(&path);
+                    false
+                }
+                Err(TryLockError::WouldBlock | TryLockError::Error(_)) => true,
+            },
+        }
+    }
+
+    /// Removes the marks of dead runtimes.
+    pub fn sweep(folder: &Path) {
+        let Ok(marks) = fs::read_dir(folder) else {
+            return;
+        };
+        for mark in marks.flatten() {
+            let path = mark.path();
+            if path.extension() == Some(OsStr::new("lock"))
+                && let Some(id) = path.file_stem().and_then(OsStr::to_str)
+            {
+                Self::is_alive(folder, id);
+            }
+        }
+    }
 }
 
-impl Drop for Mark {
+impl Drop for RuntimeMark {
     fn drop(&mut self) {
         // Without it the next one that looks finds the runtime dead, as it
         // would with an unlocked one.
         let _ = fs::remove_file(&self.path);
-    }
-}
-
-/// Whether the runtime of that name is alive; true if unknown.
-pub(crate) fn is_alive(folder: &Path, id: &str) -> bool {
-    let path = place(folder, id);
-    match File::open(&path) {
-        Err(error) => error.kind() != io::ErrorKind::NotFound,
-        Ok(file) => match file.try_lock() {
-            Ok(()) => {
-                // A name is never reused, so no process needs it.
-                let _ = fs::remove_file(&path);
-                false
-            }
-            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => true,
-        },
-    }
-}
-
-/// Takes away the marks of runtimes that are gone.
-pub(crate) fn sweep(folder: &Path) {
-    let Ok(marks) = fs::read_dir(folder) else {
-        return;
-    };
-    for mark in marks.flatten() {
-        let path = mark.path();
-        if path.extension() == Some(OsStr::new("lock"))
-            && let Some(id) = path.file_stem().and_then(OsStr::to_str)
-        {
-            is_alive(folder, id);
-        }
     }
 }
 

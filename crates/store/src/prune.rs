@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Result, TransactionBehavior, param
 use windlass_protocol::{Millis, PartState, ToolPart};
 use windlass_runtime::ArchiveError;
 
-use crate::mark::is_alive;
+use crate::mark::RuntimeMark;
 use crate::output::folder_of;
 use crate::rows::{json, number, read};
 use crate::store::Store;
@@ -82,7 +82,7 @@ fn old(connection: &Connection, marks: &Path, before: Millis) -> Result<Vec<Old>
         .collect::<Result<_>>()?;
     let over = found
         .into_iter()
-        .filter(|(_, runtime, ended)| ended.is_some() || !is_alive(marks, runtime));
+        .filter(|(_, runtime, ended)| ended.is_some() || !RuntimeMark::is_alive(marks, runtime));
     Ok(over.map(|(old, _, _)| old).collect())
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, Result, TransactionBehavior, params};
 use windlass_protocol::{Decider, DecisionRecord, Millis, ToolPart};
 
-use crate::mark::{is_alive, sweep};
+use crate::mark::RuntimeMark;
 use crate::rows::{json, maybe_millis, read};
 
 /// Marks the remains of dead runtimes. Another process may do so at the same
@@ -17,11 +17,11 @@ pub(crate) fn recover(connection: &mut Connection, marks: &Path) -> Result<()> {
         .query_map([], |row| row.get(0))?
         .collect::<Result<_>>()?;
     for runtime in runtimes {
-        if !is_alive(marks, &runtime) {
+        if !RuntimeMark::is_alive(marks, &runtime) {
             bury(connection, &runtime)?;
         }
     }
-    sweep(marks);
+    RuntimeMark::sweep(marks);
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use rusqlite::{Connection, ErrorCode};
 use windlass_protocol::SessionId;
 use windlass_runtime::{ArchiveError, Recorder, RuleBook};
 
-use crate::mark::Mark;
+use crate::mark::RuntimeMark;
 use crate::migrate::migrate;
 use crate::recover::recover;
 use crate::rules::ProjectRules;
@@ -82,7 +82,7 @@ pub struct Store {
 
 pub(crate) struct StoreInner {
     pub(crate) folder: PathBuf,
-    pub(crate) mark: Mark,
+    pub(crate) mark: RuntimeMark,
     pub(crate) writer: WriterThread,
     /// The connection for reading.
     pub(crate) reading: Mutex<Connection>,
@@ -110,7 +110,7 @@ impl Store {
         let database = folder.join("record.db");
         let mut writing = connect(&database)?;
         let marks = folder.join("runtimes");
-        let mark = Mark::new(&marks).map_err(failed)?;
+        let mark = RuntimeMark::new(&marks).map_err(failed)?;
         recover(&mut writing, &marks)?;
         let reading = connect(&database)?;
         reading.pragma_update(None, "query_only", true)?;
@@ -131,7 +131,7 @@ impl Store {
         let id = start.id.clone();
         let begun = Write::Begun(Box::new(Begun {
             start,
-            runtime: self.inner.mark.id.clone(),
+            runtime: self.inner.mark.id().to_owned(),
             pid: std::process::id(),
         }));
         self.inner.writer.inbox.put(WriterCommand::Write(begun));

@@ -363,7 +363,8 @@ impl Windlass {
             self.record.keep(&mut options, &self.state_dir);
         }
         if options.log_dir.is_none() {
-            options.log_dir = Some(new_log_dir(&self.state_dir));
+            // Nothing can be logged in a folder that cannot be marked either.
+            options.log_dir = new_log_dir(&self.state_dir).ok();
         }
         let works_for_another = options.on_behalf.is_some();
         if !works_for_another && options.keeper.is_none() {

@@ -1,9 +1,16 @@
 //! The folders in which Windlass stores files.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use etcetera::{BaseStrategy, choose_base_strategy};
+use parking_lot::Mutex;
+use windlass_store::RuntimeMark;
 
 /// The user's state directory: `$XDG_STATE_HOME/windlass` or its default. It is
 /// created only when needed.
@@ -42,35 +49,60 @@ pub(crate) fn fnv(bytes: &[u8]) -> u64 {
     })
 }
 
-/// A folder for one session's logs, whose name identifies its process. It is
-/// created when something is logged.
-pub(crate) fn new_log_dir(state_dir: &Path) -> PathBuf {
-    // The clock tells apart the sessions of one process, and processes that
-    // had the same number.
+/// A folder for the logs of one session that is not recorded. Its name contains
+/// that of the mark of this runtime. It is created when something is logged.
+pub(crate) fn new_log_dir(state_dir: &Path) -> io::Result<PathBuf> {
+    /// The mark of this process in each state directory. Marks end with the
+    /// process, since sessions may outlive the library's handle.
+    static MARKS: Mutex<BTreeMap<PathBuf, RuntimeMark>> = Mutex::new(BTreeMap::new());
+    let logs = state_dir.join("logs");
+    let mut marks = MARKS.lock();
+    let mark = match marks.entry(logs.clone()) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(place) => {
+            let folder = self::marks(&logs);
+            let mut builder = DirBuilder::new();
+            builder.recursive(true).mode(0o700).create(&folder)?;
+            place.insert(RuntimeMark::new(&folder)?)
+        }
+    };
+    // The clock distinguishes the sessions of one process.
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let now = now.map_or(0, |now| now.as_nanos());
-    let name = format!("{}-{now:x}", std::process::id());
-    state_dir.join("logs").join(name)
+    Ok(logs.join(format!("{}-{now:x}", mark.id())))
 }
 
-/// Removes the log folders of processes that have ended. Folders whose process
-/// is unknown are kept, and so are those in `spared`.
+/// Removes the log folders of dead runtimes, except those in `spared`. Other
+/// folders are kept.
 pub(crate) fn remove_logs_of_the_dead(logs: &Path, spared: &[PathBuf]) {
     let Ok(folders) = std::fs::read_dir(logs) else {
         return;
     };
+    let marks = marks(logs);
     for folder in folders.flatten() {
         let name = folder.file_name();
-        let pid = name.to_str().and_then(|name| name.split_once('-'));
-        let pid = pid.and_then(|(pid, _)| pid.parse::<u32>().ok());
-        let processes = Path::new("/proc");
-        let is_gone =
-            |pid: u32| processes.join("self").exists() && !processes.join(pid.to_string()).exists();
-        if pid.is_some_and(is_gone) && !spared.contains(&folder.path()) {
+        let Some(runtime) = name.to_str().and_then(runtime_of) else {
+            continue;
+        };
+        if !RuntimeMark::is_alive(&marks, runtime) && !spared.contains(&folder.path()) {
             // Another process may be removing it too.
             let _ = std::fs::remove_dir_all(folder.path());
         }
     }
+    RuntimeMark::sweep(&marks);
+}
+
+/// The folder with the marks of the runtimes that may have logs.
+fn marks(logs: &Path) -> PathBuf {
+    logs.join("runtimes")
+}
+
+/// The runtime whose logs a folder of this name has.
+fn runtime_of(name: &str) -> Option<&str> {
+    let (runtime, time) = name.split_once('-')?;
+    let is_mark = runtime.len() == 26 && runtime.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_time = !time.is_empty() && time.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (is_mark && is_time).then_some(runtime)
 }
 
 #[cfg(test)]
