@@ -21,8 +21,15 @@ use windlass_sandbox::{
 const LOOKED_AT: usize = 16 << 10;
 
 /// The launcher for a call: without a sandbox, or with a wider one, if a person
-/// has allowed that.
+/// has allowed that. Programs of one session belong together.
 pub(crate) fn launcher(launcher: &Launcher, start: &Start) -> Launcher {
+    let grouped;
+    let launcher = if launcher.host().is_some() {
+        grouped = launcher.grouped(&start.session.to_string());
+        &grouped
+    } else {
+        launcher
+    };
     if start.outside {
         return launcher.unconfined();
     }

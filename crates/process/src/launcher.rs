@@ -47,6 +47,8 @@ pub struct Launcher {
     limits: Option<Arc<ResourceLimits>>,
     /// The host of its programs; `None` for this machine.
     host: Option<Arc<dyn RemoteHost>>,
+    /// The group of its programs on a host.
+    group: Option<Arc<str>>,
 }
 
 #[cfg(target_os = "linux")]
@@ -123,6 +125,7 @@ impl Launcher {
             unresolved: None,
             limits: None,
             host: None,
+            group: None,
         })
     }
 
@@ -132,6 +135,15 @@ impl Launcher {
     pub fn on_host(&self, host: Arc<dyn RemoteHost>) -> Self {
         Self {
             host: Some(host),
+            ..self.clone()
+        }
+    }
+
+    /// A launcher like this one whose programs belong together. A host with
+    /// several machines prefers one that runs others of the group.
+    pub fn grouped(&self, group: &str) -> Self {
+        Self {
+            group: Some(group.into()),
             ..self.clone()
         }
     }
@@ -355,6 +367,7 @@ impl Launcher {
         let start = RemoteStart::new(command, &self.edits, self.limits());
         let mut start = start.map_err(|part| refused(&format!("{part} does not run there")))?;
         start.sandbox = self.unresolved.as_deref().cloned();
+        start.group.clone_from(&self.group);
         host.start(start).await
     }
 

@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::watch;
@@ -87,6 +88,8 @@ pub struct RemoteStart {
     pub sandbox: Option<UnresolvedSandbox>,
     /// Options for keeping it beyond this process, if it is kept.
     pub keep: Option<KeepOptions>,
+    /// The programs that it belongs to, see [`Launcher::grouped`](crate::Launcher::grouped).
+    pub group: Option<Arc<str>>,
     /// Receives its output.
     pub output: Output,
     /// Whether the output outlives the program.
@@ -158,6 +161,7 @@ impl RemoteStart {
             limits,
             sandbox: None,
             keep: command.keep,
+            group: None,
             output,
             lasting_output,
             tap: command.tap.map(RemoteTap),
