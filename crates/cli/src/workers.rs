@@ -9,7 +9,7 @@ use serde_json::json;
 use windlass::config::{HostConfig, PoolConfig};
 use windlass::host::ServeOptions;
 use windlass::pool::{
-    BrokerOptions, PoolView, WorkerOptions, WorkerPresence, run_worker, worker_name,
+    BrokerOptions, PoolView, StoredLimits, WorkerOptions, WorkerPresence, run_worker, worker_name,
 };
 
 use crate::args::{BrokerArgs, Global, WorkerArgs, WorkersArgs, WorkersCommand};
@@ -32,6 +32,7 @@ pub(crate) async fn work(args: WorkerArgs) -> anyhow::Result<ExitCode> {
         labels: args.labels,
         slots: args.slots.unwrap_or(slots),
         heartbeat: Duration::from_millis(args.heartbeat_ms),
+        stored_total: args.stored_total_mib * 1024 * 1024,
         serve: ServeOptions {
             folder: windlass::state_dir().join("hosts"),
             limits: crate::host::user_limits(),
@@ -192,6 +193,24 @@ async fn drain(
     }
 }
 
+/// The output that outlives a worker, as text.
+fn stored(pool: &PoolConfig, limits: Option<&StoredLimits>) -> String {
+    let Some(limits) = limits.filter(|_| pool.stored_output > 0) else {
+        return String::from("none is stored: a worker that dies takes its unread output with it");
+    };
+    let kib = |bytes: u64| format!("{} KiB", bytes.div_ceil(1024));
+    let total = limits.total.map_or_else(
+        || String::from("no limit for all"),
+        |total| format!("{} for all", kib(total)),
+    );
+    format!(
+        "{} of each program is stored for {} h, {total}, {} now",
+        kib(pool.stored_output),
+        limits.age.as_secs() / 3600,
+        kib(limits.bytes)
+    )
+}
+
 /// Connects to a pool, and reports what works there.
 pub(crate) async fn check(
     host: &HostConfig,
@@ -228,6 +247,7 @@ pub(crate) async fn check(
             "while the broker is down, handles wait, and go on when it is back"
         }
     )?;
+    outln!("output    {}", stored(pool, durability.output.as_ref()))?;
     outln!("lease     {} s", host.lease.as_secs())?;
     let has_labels =
         |it: &&WorkerPresence| host.labels.iter().all(|label| it.labels.contains(label));

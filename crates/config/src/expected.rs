@@ -106,6 +106,9 @@ pub enum ExpectedValue {
     /// A number of bytes.
     #[error("a number of bytes above 0, or a string such as \"32KiB\" or \"1GiB\"")]
     Size,
+    /// A number of bytes, or 0 for none.
+    #[error("a number of bytes, a string such as \"4MiB\", or 0 for none")]
+    SizeOrNone,
     /// Rows of a terminal.
     #[error("a whole number from 1 to 512")]
     Rows,

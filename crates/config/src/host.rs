@@ -52,9 +52,13 @@ pub struct PoolConfig {
     pub key: Option<String>,
     /// The number of brokers that store a copy of everything.
     pub replicas: usize,
+    /// How many bytes of each program's output the brokers store; 0: none.
+    pub stored_output: u64,
 }
 
 impl PoolConfig {
+    const STORED_OUTPUT: u64 = 4 * 1024 * 1024;
+
     /// Reads the pool's keys in a host's table; `None` if it is not a pool.
     fn read(
         reader: &mut ConfigReader,
@@ -80,6 +84,7 @@ impl PoolConfig {
             let is_odd = matches!(replicas, 1 | 3 | 5);
             is_odd.then_some(replicas).ok_or(ExpectedValue::Replicas)
         });
+        let stored_output = reader.get(table, "stored_output", units::size_or_none);
         let has = |word| table.node(word).is_some();
         if has("nats") != has("pool") || has("nats") && has("via") || has("cert") != has("key") {
             let kind = crate::error::ProblemKind::HalfPool {
@@ -95,6 +100,7 @@ impl PoolConfig {
             cert,
             key: own_key,
             replicas: replicas.unwrap_or(1),
+            stored_output: stored_output.unwrap_or(Self::STORED_OUTPUT),
         })
     }
 }

@@ -30,6 +30,7 @@ pub(crate) const HOST: &[&str] = &[
     "cert",
     "key",
     "replicas",
+    "stored_output",
     "root",
     "labels",
     "lease_secs",

@@ -64,6 +64,14 @@ pub(crate) fn size(node: &Node) -> Result<u64, ExpectedValue> {
     bytes.filter(|bytes| *bytes > 0).ok_or(ExpectedValue::Size)
 }
 
+/// Reads bytes like [`size`], or 0 for none.
+pub(crate) fn size_or_none(node: &Node) -> Result<u64, ExpectedValue> {
+    match &node.value {
+        Value::Integer(0) => Ok(0),
+        _ => size(node).map_err(|_| ExpectedValue::SizeOrNone),
+    }
+}
+
 /// Rows of a terminal.
 pub(crate) fn rows(node: &Node) -> Result<u16, ExpectedValue> {
     cells(node, 1..=512).ok_or(ExpectedValue::Rows)

@@ -18,10 +18,11 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
-use windlass_hold_wire::{FarFrame, LINK_VERSION, NearFrame, NearHello};
-use windlass_process::{Launcher, LauncherOptions, sandbox_support};
+use windlass_hold_wire::{FarFrame, LINK_VERSION, NearFrame, NearHello, ProgramOrigin};
+use windlass_process::{HeldKey, Launcher, LauncherOptions, sandbox_support};
 use windlass_sandbox::{ProjectPlaces, ResourceLimits};
 
+use self::files::ProgramFiles;
 use self::program::FarProgram;
 use self::session::SessionFolder;
 use crate::ServeError;
@@ -44,6 +45,12 @@ pub struct ServeOptions {
     pub limits: ResourceLimits,
     /// Finds the directories of a project here, for the sandboxes of its programs.
     pub places: fn(&Path) -> ProjectPlaces,
+}
+
+/// The address of the holder of a program that a far end with this directory has started; `None` if there is none.
+pub fn held_key(folder: &Path, origin: &ProgramOrigin) -> Option<HeldKey> {
+    let folder = folder.join(session::session_name(&origin.session));
+    ProgramFiles::new(&folder, origin.program, None).key()
 }
 
 /// Serves one link, until its input ends, the near side times out, or `stopped` resolves. Programs that still run are

@@ -18,7 +18,7 @@ mod source;
 
 pub use asking::{CarrierAnswer, CarrierAsker, CarrierQuestion};
 pub use error::{HostError, ServeError};
-pub use far::{ServeOptions, serve};
+pub use far::{ServeOptions, held_key, serve};
 pub use machine::describe as describe_machine;
 pub use near::{Host, HostOptions, LinkStanding};
 pub use source::{LinkPipe, LinkSource};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::kv::{self, CreateErrorKind, Store};
-use async_nats::jetstream::stream::{self, RetentionPolicy, StorageType};
+use async_nats::jetstream::stream::{self, DiscardPolicy, RetentionPolicy, StorageType};
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ConnectOptions, Event, ServerAddr};
 use tokio::sync::watch;
@@ -17,6 +17,8 @@ use crate::names::{PoolNames, claim_key, random_word};
 const START_AGE: Duration = Duration::from_mins(10);
 /// Longer than any redelivery of a start.
 const CLAIM_AGE: Duration = Duration::from_hours(2);
+/// Stored output is dropped after this time, which is the longest lease of a kept handle.
+pub(crate) const OUTPUT_AGE: Duration = Duration::from_hours(24);
 /// The broker drops a duplicate of a start within this time.
 const DUPLICATES: Duration = Duration::from_mins(2);
 /// The maximum delay between attempts to reconnect.
@@ -156,10 +158,32 @@ impl Broker {
             num_replicas: self.replicas,
             ..stream::Config::default()
         };
-        let failed = |cause: String| PoolError::JetStream {
-            what: "the work queue",
-            cause,
+        self.stream(config, "the work queue").await
+    }
+
+    /// The stream of stored output, at most `total` bytes of it; created if necessary. An existing stream keeps its
+    /// limits.
+    pub(crate) async fn output(&self, total: u64) -> Result<stream::Stream, PoolError> {
+        let config = stream::Config {
+            name: self.names.output(),
+            subjects: vec![self.names.all_output()],
+            storage: StorageType::File,
+            max_age: OUTPUT_AGE,
+            max_bytes: i64::try_from(total).unwrap_or(i64::MAX),
+            discard: DiscardPolicy::Old,
+            num_replicas: self.replicas,
+            ..stream::Config::default()
         };
+        self.stream(config, "the stream of output").await
+    }
+
+    async fn stream(
+        &self,
+        config: stream::Config,
+        what: &'static str,
+    ) -> Result<stream::Stream, PoolError> {
+        let name = config.name.clone();
+        let failed = |cause: String| PoolError::JetStream { what, cause };
         let begun = Instant::now();
         let found = loop {
             match self.jetstream.get_or_create_stream(config.clone()).await {
@@ -168,7 +192,7 @@ impl Broker {
                 Err(error) => return Err(failed(words(&error))),
             }
         };
-        self.raise_replicas(&self.names.starts(), None).await;
+        self.raise_replicas(&name, None).await;
         Ok(found)
     }
 

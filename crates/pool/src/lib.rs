@@ -12,6 +12,7 @@ mod names;
 mod placement;
 mod pool;
 mod presence;
+mod stored;
 mod view;
 mod worker;
 
@@ -20,5 +21,5 @@ pub use error::PoolError;
 pub use names::is_name;
 pub use pool::{Pool, PoolOptions};
 pub use presence::{PoolProgram, WorkerPresence};
-pub use view::{Durability, PoolView};
+pub use view::{Durability, PoolView, StoredLimits};
 pub use worker::{WorkerOptions, run_worker, worker_name};

@@ -41,6 +41,9 @@ pub(crate) struct LinkRequest {
     pub(crate) session: String,
     /// The runtime's machine and process, for display.
     pub(crate) runtime: String,
+    /// How many bytes of each program's output are stored in the broker; 0: none.
+    #[serde(default)]
+    pub(crate) stored_output: u64,
 }
 
 /// Filters the frames of one end.

@@ -1,6 +1,6 @@
 //! Names of a pool's subjects, streams and buckets.
 
-use windlass_hold_wire::LinkSession;
+use windlass_hold_wire::{LinkSession, ProgramOrigin};
 
 use crate::PoolError;
 
@@ -55,6 +55,23 @@ impl PoolNames {
     /// The subject of starts for one worker, or for all with `*`.
     pub(crate) fn start(&self, worker: &str) -> String {
         format!("windlass.{}.start.{worker}", self.pool)
+    }
+
+    /// The stream of stored output.
+    pub(crate) fn output(&self) -> String {
+        format!("windlass-{}-output", self.pool)
+    }
+
+    /// The subjects of that stream.
+    pub(crate) fn all_output(&self) -> String {
+        format!("windlass.{}.output.>", self.pool)
+    }
+
+    /// The subject of the stored output of one program.
+    pub(crate) fn output_of(&self, origin: &ProgramOrigin) -> String {
+        let ProgramOrigin { session, program } = origin;
+        let key = claim_key(session, *program);
+        format!("windlass.{}.output.{key}", self.pool)
     }
 
     /// The subject for link requests to a worker.

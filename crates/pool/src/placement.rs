@@ -7,6 +7,10 @@ pub(crate) struct WorkerCandidate<'a> {
     pub(crate) presence: &'a WorkerPresence,
     /// Programs that this runtime has placed there since the last heartbeat.
     pub(crate) placed: u32,
+    /// Programs of the same session that run there.
+    pub(crate) related: u32,
+    /// Whether the last program of the same session was placed there.
+    pub(crate) is_last: bool,
     /// Whether it refused this start, or was not reached.
     pub(crate) is_avoided: bool,
 }
@@ -24,13 +28,12 @@ pub(crate) enum PlacementChoice<'a> {
     Empty,
 }
 
-/// Chooses among the workers that have all labels and a free slot. The favourite, which runs other handles of the
-/// project, is chosen while half of its slots are free. Otherwise the worker with the lowest share of used slots is
-/// chosen, then the one with the lowest load per CPU.
+/// Chooses among the workers that have all labels and a free slot. While half of its slots are free, the worker with
+/// most programs of the same session is preferred, then the one that the session used last. Otherwise the worker with
+/// the lowest share of used slots is chosen, then the one with the lowest load per CPU.
 pub(crate) fn choose<'a>(
     candidates: &[WorkerCandidate<'a>],
     labels: &[String],
-    favourite: Option<&str>,
 ) -> PlacementChoice<'a> {
     if candidates.is_empty() {
         return PlacementChoice::Empty;
@@ -49,10 +52,11 @@ pub(crate) fn choose<'a>(
     };
     let free: Vec<_> = labelled.iter().filter(is_free).collect();
     let is_liked = |it: &&&&WorkerCandidate<'_>| {
-        let is_favourite = Some(it.presence.name.as_str()) == favourite;
-        is_favourite && taken(it) < it.presence.slots.div_ceil(2)
+        let has_session = it.related > 0 || it.is_last;
+        has_session && taken(it) < it.presence.slots.div_ceil(2)
     };
-    let liked = free.iter().find(is_liked);
+    let liked = free.iter().filter(is_liked);
+    let liked = liked.max_by_key(|it| (it.related, it.is_last));
     let part = |it: &WorkerCandidate<'_>| {
         let worker = it.presence;
         let taken = u64::from(taken(it)) * 1_000_000 / u64::from(worker.slots.max(1));

@@ -23,6 +23,8 @@ fn candidates(workers: &[WorkerPresence]) -> Vec<WorkerCandidate<'_>> {
     let candidate = |presence| WorkerCandidate {
         presence,
         placed: 0,
+        related: 0,
+        is_last: false,
         is_avoided: false,
     };
     workers.iter().map(candidate).collect()
@@ -36,33 +38,46 @@ fn the_worker_with_the_smallest_part_of_its_slots_taken_is_chosen() {
         worker("c", 4, 4, 0, &[]),
     ];
     let mut candidates = candidates(&workers);
-    assert_eq!(choose(&candidates, &[], None), PlacementChoice::Worker("b"));
+    assert_eq!(choose(&candidates, &[]), PlacementChoice::Worker("b"));
     candidates[1].placed = 90;
-    assert_eq!(choose(&candidates, &[], None), PlacementChoice::Worker("a"));
+    assert_eq!(choose(&candidates, &[]), PlacementChoice::Worker("a"));
 }
 
 #[test]
 fn load_decides_between_equals() {
     let workers = [worker("a", 4, 1, 3000, &[]), worker("b", 4, 1, 1000, &[])];
     assert_eq!(
-        choose(&candidates(&workers), &[], None),
+        choose(&candidates(&workers), &[]),
         PlacementChoice::Worker("b")
     );
 }
 
 #[test]
-fn a_project_stays_on_its_worker_while_half_of_it_is_free() {
+fn a_session_stays_where_its_handles_are_while_half_of_the_slots_are_free() {
     let workers = [worker("a", 4, 1, 3000, &[]), worker("b", 4, 0, 0, &[])];
     let mut candidates = candidates(&workers);
-    assert_eq!(
-        choose(&candidates, &[], Some("a")),
-        PlacementChoice::Worker("a")
-    );
+    candidates[0].related = 1;
+    assert_eq!(choose(&candidates, &[]), PlacementChoice::Worker("a"));
     candidates[0].placed = 1;
-    assert_eq!(
-        choose(&candidates, &[], Some("a")),
-        PlacementChoice::Worker("b")
-    );
+    assert_eq!(choose(&candidates, &[]), PlacementChoice::Worker("b"));
+}
+
+#[test]
+fn most_handles_decide_before_the_last_place() {
+    let workers = [
+        worker("a", 20, 3, 0, &[]),
+        worker("b", 20, 1, 0, &[]),
+        worker("c", 20, 0, 0, &[]),
+    ];
+    let mut candidates = candidates(&workers);
+    candidates[0].related = 3;
+    candidates[1].related = 1;
+    candidates[1].is_last = true;
+    assert_eq!(choose(&candidates, &[]), PlacementChoice::Worker("a"));
+    // Its handles have ended.
+    candidates[0].related = 0;
+    candidates[1].related = 0;
+    assert_eq!(choose(&candidates, &[]), PlacementChoice::Worker("b"));
 }
 
 #[test]
@@ -72,13 +87,11 @@ fn all_labels_are_needed() {
         worker("b", 4, 3, 9000, &["linux", "gpu"]),
     ];
     let labels = ["linux".to_owned(), "gpu".to_owned()];
-    let candidates = candidates(&workers);
+    let mut candidates = candidates(&workers);
+    candidates[0].related = 1;
+    assert_eq!(choose(&candidates, &labels), PlacementChoice::Worker("b"));
     assert_eq!(
-        choose(&candidates, &labels, Some("a")),
-        PlacementChoice::Worker("b")
-    );
-    assert_eq!(
-        choose(&candidates, &["mac".to_owned()], None),
+        choose(&candidates, &["mac".to_owned()]),
         PlacementChoice::Unlabelled
     );
 }
@@ -92,8 +105,8 @@ fn nothing_is_placed_on_a_worker_that_drains_is_full_or_has_refused() {
     ];
     workers[0].is_draining = true;
     let mut candidates = candidates(&workers);
-    assert_eq!(choose(&candidates, &[], None), PlacementChoice::Worker("c"));
+    assert_eq!(choose(&candidates, &[]), PlacementChoice::Worker("c"));
     candidates[2].is_avoided = true;
-    assert_eq!(choose(&candidates, &[], None), PlacementChoice::Full);
-    assert_eq!(choose(&[], &[], None), PlacementChoice::Empty);
+    assert_eq!(choose(&candidates, &[]), PlacementChoice::Full);
+    assert_eq!(choose(&[], &[]), PlacementChoice::Empty);
 }

@@ -4,15 +4,17 @@
 //! separate link. A start that no worker has claimed is withdrawn and placed again; a claimed one is never repeated.
 
 mod known;
+mod stored_end;
 mod worker_link;
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
+use windlass_hold_wire::ProgramOrigin;
 use windlass_process::{
     Process, RemoteAdoption, RemoteFuture, RemoteHost, RemotePlace, RemoteStart, StartError,
     TakeOverError,
@@ -44,6 +46,8 @@ pub struct PoolOptions {
     pub project: PathBuf,
     /// How long programs are held there without this runtime.
     pub lease: Duration,
+    /// How many bytes of each program's output the broker stores, for the time after its worker has died; 0: none.
+    pub stored_output: u64,
 }
 
 /// A pool of workers. Clones share the connection, which is opened with the first program.
@@ -82,8 +86,8 @@ impl Pool {
         let mut avoided = HashSet::new();
         let mut last = None;
         loop {
-            let folder = start.cwd.as_deref();
-            let placing = self.place(workers, folder, &mut avoided, deadline);
+            let group = start.group.as_ref();
+            let placing = self.place(workers, group, &mut avoided, deadline);
             let worker = placing.await;
             let worker = match (worker, last.take()) {
                 (Ok(worker), _) => worker,
@@ -93,7 +97,10 @@ impl Pool {
             let host = workers.host(&worker);
             let host = host.map_err(|error| self.failed(error.to_string()))?;
             let mut number = None;
-            let starting = host.start_numbered(start.clone(), |it| number = Some(it));
+            let starting = host.start_numbered(start.clone(), |it| {
+                workers.note_program(&worker, it, start.group.clone());
+                number = Some(it);
+            });
             let error = match starting.await {
                 Ok(process) => return Ok(process),
                 Err(error) => error,
@@ -119,13 +126,25 @@ impl Pool {
     }
 
     /// Adopts a program that an earlier runtime kept on one of the workers.
-    async fn take_over(&self, adoption: RemoteAdoption) -> Result<Process, TakeOverError> {
+    async fn take_over(&self, mut adoption: RemoteAdoption) -> Result<Process, TakeOverError> {
         let name = adoption.key.name.clone();
         let silent = || TakeOverError::Silent { name: name.clone() };
         let place = adoption.key.remote.as_ref();
         let worker = place.and_then(|place| self.worker_at(place));
         let worker = worker.ok_or_else(silent)?.to_owned();
+        let origin = ProgramOrigin {
+            session: adoption.key.nonce,
+            program: place.map_or(0, |place| place.program),
+        };
         let workers = self.workers().await.map_err(|_| silent())?;
+        if let Some(rebuild) = adoption.rebuild.take() {
+            let replays = Arc::clone(&workers.stored.replays);
+            // A replay of stored output may lack parts of it, which changes the read position.
+            adoption.rebuild = Some(Box::new(move |output, read| {
+                let offsets = replays.lock().remove(&origin).unwrap_or_default();
+                rebuild(output, offsets.of(read));
+            }));
+        }
         loop {
             let mut changes = workers.changes.subscribe();
             if let Ok(host) = workers.host(&worker) {
@@ -133,7 +152,14 @@ impl Pool {
             }
             // Its worker may not have announced itself yet.
             let shown = tokio::time::timeout_at(workers.known_after(), changes.changed()).await;
-            shown.map_err(|_| silent())?.map_err(|_| silent())?;
+            match shown {
+                Ok(Ok(())) => {}
+                Err(_) if workers.is_dead(&worker).await => {
+                    let host = workers.stored_host(&worker).map_err(|_| silent())?;
+                    return host.adopt(adoption).await;
+                }
+                _ => return Err(silent()),
+            }
         }
     }
 
@@ -141,14 +167,14 @@ impl Pool {
     async fn place(
         &self,
         workers: &KnownWorkers,
-        folder: Option<&Path>,
+        group: Option<&Arc<str>>,
         avoided: &mut HashSet<String>,
         deadline: Instant,
     ) -> Result<String, Trouble> {
         let PoolOptions { pool, labels, .. } = &*self.options;
         loop {
             let mut changes = workers.changes.subscribe();
-            let why = match workers.choose(labels, folder, avoided) {
+            let why = match workers.choose(labels, group, avoided) {
                 Ok(worker) => return Ok(worker),
                 Err(why) => why,
             };

@@ -22,6 +22,19 @@ pub struct Durability {
     pub cluster: Option<String>,
     /// How many brokers store a copy of the pool's state.
     pub replicas: usize,
+    /// The limits of the stored output, once a worker has created its stream.
+    pub output: Option<StoredLimits>,
+}
+
+/// The limits of the stored output of a pool. The oldest output is dropped first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredLimits {
+    /// The maximum number of bytes; `None`: no limit.
+    pub total: Option<u64>,
+    /// The maximum age; zero: no limit.
+    pub age: Duration,
+    /// The number of bytes now.
+    pub bytes: u64,
 }
 
 impl Durability {
@@ -105,8 +118,19 @@ impl PoolView {
             })?;
             replicas = replicas.min(found.cached_info().config.num_replicas);
         }
+        let found = self.broker.jetstream.get_stream(names.output()).await;
+        let output = found.ok().map(|stream| {
+            let info = stream.cached_info();
+            replicas = replicas.min(info.config.num_replicas);
+            StoredLimits {
+                total: u64::try_from(info.config.max_bytes).ok(),
+                age: info.config.max_age,
+                bytes: info.state.bytes,
+            }
+        });
         let info = self.broker.client.server_info();
         Ok(Durability {
+            output,
             version: info.version,
             cluster: info.cluster.filter(|it| !it.is_empty()),
             replicas,

@@ -5,6 +5,8 @@
 //! subjects.
 
 mod far_session;
+mod held;
+mod recording;
 mod starts;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -13,14 +15,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_nats::jetstream::kv::Store;
+use async_nats::jetstream::stream::Stream;
 use async_nats::{Message, Subscriber};
 use futures_util::StreamExt;
 use parking_lot::Mutex;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, OnceCell, watch};
+use tokio::task::JoinSet;
 use windlass_hold_wire::{LinkSession, ProgramOrigin};
 use windlass_host::{ServeOptions, describe_machine};
 
 use self::far_session::FarSession;
+pub(crate) use self::recording::remove_output;
+use self::recording::{OutputRecord, RecordClosing};
 use crate::broker::{Broker, BrokerOptions, words};
 use crate::error::Trouble;
 use crate::link::LinkRequest;
@@ -31,6 +37,8 @@ use crate::{PoolError, PoolProgram, WorkerPresence, is_name};
 const TOGETHER: Duration = Duration::from_millis(20);
 /// The maximum number of listed programs.
 const LISTED: usize = 256;
+/// How long the stream of output may delay the start of a worker.
+const OPENING: Duration = Duration::from_secs(5);
 /// How long another worker of the same name has to reply.
 const ASKING: Duration = Duration::from_secs(2);
 
@@ -49,6 +57,8 @@ pub struct WorkerOptions {
     pub slots: u32,
     /// The time between heartbeats.
     pub heartbeat: Duration,
+    /// The maximum number of bytes of stored output of the whole pool, if this worker creates the stream.
+    pub stored_total: u64,
     /// The options of its far ends.
     pub serve: ServeOptions,
 }
@@ -79,6 +89,9 @@ pub async fn run_worker(
     let opens = worker.subscribe(names.open(&worker.options.name)).await?;
     let drains = worker.subscribe(names.drain(&worker.options.name)).await?;
     let starts = worker.broker.starts().await?;
+    // Created before a broker can die: a cluster with fewer brokers than replicas refuses to. The worker is usable
+    // without it.
+    let _ = tokio::time::timeout(OPENING, worker.output()).await;
     worker.tell().await;
     ready();
     tokio::select! {
@@ -105,6 +118,12 @@ struct Worker {
     running: Mutex<BTreeMap<(LinkSession, u64), PoolProgram>>,
     /// Programs that have exited but whose output has not been sent completely.
     exited: Mutex<HashSet<(LinkSession, u64)>>,
+    /// The stream of stored output, once it could be used.
+    output: OnceCell<Stream>,
+    /// The output that is being stored.
+    records: Mutex<HashMap<ProgramOrigin, Arc<OutputRecord>>>,
+    /// The tasks that store it.
+    recording: Mutex<JoinSet<()>>,
     is_draining: AtomicBool,
     changed: Notify,
     /// Counts ended programs.
@@ -142,6 +161,9 @@ impl Worker {
             sessions: Mutex::default(),
             running: Mutex::default(),
             exited: Mutex::default(),
+            output: OnceCell::new(),
+            records: Mutex::default(),
+            recording: Mutex::default(),
             is_draining: AtomicBool::new(false),
             changed: Notify::new(),
             ended: watch::Sender::new(0),
@@ -189,6 +211,43 @@ impl Worker {
         if was_running || had_exited {
             self.ended.send_modify(|count| *count += 1);
         }
+    }
+
+    /// The stream of stored output, if it can be used. The next program tries again.
+    async fn output(&self) -> Option<Stream> {
+        let opening = || self.broker.output(self.options.stored_total);
+        let opened = self.output.get_or_try_init(opening).await;
+        opened
+            .inspect_err(|error| tracing::warn!(%error, "output is not stored"))
+            .ok()
+            .cloned()
+    }
+
+    /// Starts to store output with this record, or returns the one that exists for its program.
+    fn record(self: &Arc<Self>, record: Arc<OutputRecord>) -> Arc<OutputRecord> {
+        let mut records = self.records.lock();
+        if let Some(found) = records.get(&record.origin) {
+            return Arc::clone(found);
+        }
+        records.insert(record.origin, Arc::clone(&record));
+        let (worker, publishing) = (Arc::clone(self), Arc::clone(&record));
+        let mut recording = self.recording.lock();
+        while recording.try_join_next().is_some() {}
+        recording.spawn(async move {
+            let broker = worker.broker.clone();
+            let stream = worker.output().await;
+            drop(worker);
+            match stream {
+                Some(stream) => publishing.publish(broker, stream).await,
+                None => publishing.close(RecordClosing::Keep),
+            }
+        });
+        record
+    }
+
+    fn close_record(&self, record: &OutputRecord, closing: RecordClosing) {
+        self.records.lock().remove(&record.origin);
+        record.close(closing);
     }
 
     /// Hands a kept program over to another runtime. The earlier runtime's link releases it first.
@@ -308,7 +367,12 @@ impl Worker {
         let session = session.to_be_bytes();
         let far = {
             let mut sessions = self.sessions.lock();
-            let made = || Arc::new(FarSession::new(session, request.runtime.clone()));
+            let LinkRequest {
+                runtime,
+                stored_output,
+                ..
+            } = &request;
+            let made = || Arc::new(FarSession::new(session, runtime.clone(), *stored_output));
             Arc::clone(sessions.entry(session).or_insert_with(made))
         };
         far.open(self, &request.link).await
@@ -347,6 +411,12 @@ impl Worker {
         for session in sessions {
             session.stop().await;
         }
+        for (_, record) in self.records.lock().drain() {
+            record.close(RecordClosing::Keep);
+        }
+        let mut recording = std::mem::take(&mut *self.recording.lock());
+        let stored = async { while recording.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(ASKING, stored).await;
         // If programs are left, a worker of the same name may continue them: runtimes wait for it.
         if self.running.lock().is_empty() {
             let deleted = self.presences.delete(&self.options.name);

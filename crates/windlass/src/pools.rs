@@ -24,6 +24,7 @@ pub(crate) fn pool(
             root: host.root.as_ref().map(Into::into),
             project: project.to_owned(),
             lease: host.lease,
+            stored_output: pool.stored_output,
         },
     )))
 }

@@ -28,6 +28,14 @@ pub(crate) struct WorkerArgs {
         value_parser = clap::value_parser!(u64).range(100..=60_000)
     )]
     pub(crate) heartbeat_ms: u64,
+    /// Mebibytes of output that the brokers store for the whole pool, if this worker is the first in it
+    #[arg(
+        long,
+        value_name = "MIB",
+        default_value_t = 256,
+        value_parser = clap::value_parser!(u64).range(1..=1_048_576)
+    )]
+    pub(crate) stored_total_mib: u64,
 }
 
 /// The way to the brokers.

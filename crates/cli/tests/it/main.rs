@@ -97,6 +97,7 @@ mod pool_contract;
 mod pool_faults;
 mod pool_fleet;
 mod pool_kept;
+mod pool_output;
 mod pool_support;
 mod pool_tls;
 mod processes;

@@ -19,13 +19,13 @@ const BATCH: usize = 25;
 const PATIENCE: Duration = Duration::from_mins(3);
 
 /// Brokers of one cluster. Dropped, they are killed.
-struct Cluster {
+pub(crate) struct Cluster {
     brokers: Vec<Child>,
     url: String,
 }
 
 impl Cluster {
-    fn start(folder: &Path) -> Self {
+    pub(crate) fn start(folder: &Path) -> Self {
         let free = || TcpListener::bind("127.0.0.1:0").unwrap();
         let sockets: Vec<_> = (0..6).map(|_| free()).collect();
         let ports: Vec<u16> = sockets
@@ -73,7 +73,11 @@ impl Cluster {
         }
     }
 
-    fn kill_one(&mut self) {
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub(crate) fn kill_one(&mut self) {
         let mut broker = self.brokers.pop().unwrap();
         broker.kill().unwrap();
         broker.wait().unwrap();

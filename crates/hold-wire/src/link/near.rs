@@ -81,7 +81,7 @@ pub struct ProgramStart {
 }
 
 /// A program of an earlier near runtime.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ProgramOrigin {
     /// The session that it was started in.
     pub session: LinkSession,

@@ -88,7 +88,7 @@ impl SessionFolder {
     }
 }
 
-fn session_name(session: &LinkSession) -> String {
+pub(super) fn session_name(session: &LinkSession) -> String {
     format!("{:032x}", u128::from_be_bytes(*session))
 }
 

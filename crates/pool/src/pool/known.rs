@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -14,6 +13,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use windlass_host::{Host, HostOptions};
 
+use super::stored_end::StoredReader;
 use super::worker_link::WorkerLink;
 use super::{PoolOptions, runtime_name};
 use crate::broker::{Broker, words};
@@ -25,8 +25,11 @@ const LOOK: Duration = Duration::from_millis(250);
 /// How long workers have to announce themselves after a connection was established.
 const SHOWING: Duration = Duration::from_secs(2);
 
-/// How many directories are remembered with their workers.
-const FAVOURITES: usize = 1024;
+/// How long the programs of a dead worker may take to be resumed from their stored output.
+const RECALLING: Duration = Duration::from_secs(10);
+
+/// How many sessions are remembered with their last workers.
+const LAST_PLACES: usize = 1024;
 
 /// The workers of a pool.
 pub(super) struct KnownWorkers {
@@ -35,9 +38,10 @@ pub(super) struct KnownWorkers {
     pub(super) claims: Store,
     presences: Store,
     runtime: String,
+    pub(super) stored: StoredReader,
     workers: Mutex<HashMap<String, KnownWorker>>,
-    /// The last used workers, by working directory of the programs.
-    favourites: Mutex<HashMap<Option<PathBuf>, String>>,
+    /// The last used workers, by session.
+    last_places: Mutex<HashMap<Option<Arc<str>>, String>>,
     /// Counts changes of the workers.
     pub(super) changes: watch::Sender<u64>,
 }
@@ -48,7 +52,19 @@ struct KnownWorker {
     heard: Arc<Mutex<Instant>>,
     /// Programs that were placed there since its last heartbeat.
     placed: u32,
-    host: Option<Host>,
+    host: Option<(Host, Arc<WorkerLink>)>,
+}
+
+impl KnownWorker {
+    /// The number of programs of a session that run there.
+    fn related(&self, group: Option<&Arc<str>>) -> u32 {
+        let Some((_, link)) = &self.host else {
+            return 0;
+        };
+        let groups = link.groups.lock();
+        let related = groups.values().filter(|it| it.as_ref() == group).count();
+        u32::try_from(related).unwrap_or(u32::MAX)
+    }
 }
 
 impl KnownWorkers {
@@ -67,14 +83,19 @@ impl KnownWorkers {
         let news = format!("{}>", broker.names.workers_changes());
         let news = broker.client.subscribe(news).await;
         let news = news.map_err(|error| failed(&error))?;
+        let stored = StoredReader {
+            broker: broker.clone(),
+            replays: Arc::default(),
+        };
         let workers = Arc::new(Self {
             options,
             broker,
+            stored,
             claims,
             presences,
             runtime,
             workers: Mutex::default(),
-            favourites: Mutex::default(),
+            last_places: Mutex::default(),
             changes: watch::Sender::new(0),
         });
         workers.list().await;
@@ -128,26 +149,28 @@ impl KnownWorkers {
         all.max().unwrap_or_default()
     }
 
-    /// Chooses a worker and counts the program as placed there.
+    /// Chooses a worker for a program of a session and counts it as placed there.
     pub(super) fn choose(
         &self,
         labels: &[String],
-        folder: Option<&Path>,
+        group: Option<&Arc<str>>,
         avoided: &HashSet<String>,
     ) -> Result<String, PlacementChoice<'static>> {
         let mut workers = self.workers.lock();
-        let mut favourites = self.favourites.lock();
-        let folder = folder.map(Path::to_owned);
-        let favourite = favourites.get(&folder).map(String::as_str);
+        let mut last_places = self.last_places.lock();
+        let group = group.cloned();
+        let last = last_places.get(&group);
         let candidates: Vec<_> = workers
             .values()
             .map(|known| WorkerCandidate {
                 presence: &known.presence,
                 placed: known.placed,
+                related: known.related(group.as_ref()),
+                is_last: last == Some(&known.presence.name),
                 is_avoided: avoided.contains(&known.presence.name),
             })
             .collect();
-        let chosen = match choose(&candidates, labels, favourite) {
+        let chosen = match choose(&candidates, labels) {
             PlacementChoice::Worker(name) => name.to_owned(),
             PlacementChoice::Full => return Err(PlacementChoice::Full),
             PlacementChoice::Unlabelled => return Err(PlacementChoice::Unlabelled),
@@ -156,42 +179,89 @@ impl KnownWorkers {
         if let Some(known) = workers.get_mut(&chosen) {
             known.placed += 1;
         }
-        if favourites.len() >= FAVOURITES {
-            favourites.clear();
+        if last_places.len() >= LAST_PLACES {
+            last_places.clear();
         }
-        favourites.insert(folder, chosen.clone());
+        last_places.insert(group, chosen.clone());
         Ok(chosen)
+    }
+
+    /// Counts a program of a session as running on a worker, until its link reports its end.
+    pub(super) fn note_program(&self, worker: &str, number: u64, group: Option<Arc<str>>) {
+        let workers = self.workers.lock();
+        let known = workers.get(worker);
+        if let Some((_, link)) = known.and_then(|known| known.host.as_ref()) {
+            link.groups.lock().insert(number, group);
+        }
     }
 
     /// The link to a worker.
     pub(super) fn host(&self, worker: &str) -> io::Result<Host> {
         let mut workers = self.workers.lock();
         let known = workers.get_mut(worker).ok_or(io::ErrorKind::NotFound)?;
-        if let Some(host) = &known.host {
+        if let Some((host, _)) = &known.host {
             return Ok(host.clone());
         }
+        let heartbeat = known.presence.heartbeat();
+        let (host, link) = self.make_host(worker, heartbeat, Arc::clone(&known.heard))?;
+        known.host = Some((host.clone(), link));
+        Ok(host)
+    }
+
+    /// A host that has only the stored output of a worker that is gone.
+    pub(super) fn stored_host(&self, worker: &str) -> io::Result<Host> {
+        let heard = Arc::new(Mutex::new(Instant::now()));
+        let (host, link) = self.make_host(worker, SHOWING, heard)?;
+        let pool = &self.options.pool;
+        link.bury(&format!(
+            "worker `{worker}` of pool `{pool}` is gone; its machine ends the program by itself"
+        ));
+        Ok(host)
+    }
+
+    fn make_host(
+        &self,
+        worker: &str,
+        heartbeat: Duration,
+        heard: Arc<Mutex<Instant>>,
+    ) -> io::Result<(Host, Arc<WorkerLink>)> {
         let PoolOptions {
             host,
             root,
             project,
             lease,
+            stored_output,
             ..
         } = &*self.options;
         let options = HostOptions {
             root: root.clone(),
             lease: *lease,
-            heartbeat: known.presence.heartbeat(),
+            heartbeat,
             ..HostOptions::new(format!("{host}/{worker}"), Vec::new(), project)
         };
-        let link = WorkerLink::new(
-            self.broker.clone(),
-            worker.to_owned(),
-            self.runtime.clone(),
-            Arc::clone(&known.heard),
-        );
-        let host = Host::over(options, Arc::new(link))?;
-        known.host = Some(host.clone());
-        Ok(host)
+        let link = Arc::new(WorkerLink {
+            reader: self.stored.clone(),
+            worker: worker.to_owned(),
+            runtime: self.runtime.clone(),
+            stored_output: *stored_output,
+            heard,
+            groups: Arc::default(),
+            dead: watch::Sender::new(None),
+        });
+        let source = Arc::clone(&link);
+        Ok((Host::over(options, source)?, link))
+    }
+
+    /// Whether a worker that is not listed is dead: it had the time of three heartbeats to announce itself.
+    pub(super) async fn is_dead(&self, worker: &str) -> bool {
+        // The bucket drops a worker after three of its heartbeats.
+        let Ok(bucket) = self.presences.status().await else {
+            return false;
+        };
+        let Some(since) = self.broker.connection.borrow().since else {
+            return false;
+        };
+        since.elapsed() >= bucket.max_age() && !self.workers.lock().contains_key(worker)
     }
 
     /// Abandons workers that have missed three heartbeats while the broker was connected.
@@ -224,11 +294,18 @@ impl KnownWorkers {
     fn give_up(&self, known: &KnownWorker) {
         let WorkerPresence { name, .. } = &known.presence;
         let pool = &self.options.pool;
-        if let Some(host) = &known.host {
-            host.abandon(&format!(
+        if let Some((host, link)) = known.host.clone() {
+            let why = format!(
                 "worker `{name}` of pool `{pool}` was silent for {:?}; its machine ends the program by itself",
                 known.presence.patience()
-            ));
+            );
+            link.bury(&why);
+            tokio::spawn(async move {
+                // The programs are resumed from their stored output, and end.
+                let _ = tokio::time::timeout(RECALLING, host.connect(Vec::new())).await;
+                tokio::time::sleep(RECALLING).await;
+                host.abandon(&why);
+            });
         }
         self.changes.send_modify(|count| *count += 1);
     }

@@ -1,16 +1,20 @@
 //! Links to one worker. Starts are diverted from the link to the queue.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::HeaderMap;
 use parking_lot::Mutex;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
-use windlass_hold_wire::{FarFrame, LinkSession, NearFrame, StartFailure};
+use windlass_hold_wire::{
+    FarFrame, FramedOutput, HolderOrder, LinkSession, NearFrame, ProgramOrigin, StartFailure,
+};
 use windlass_host::{HostError, LinkPipe, LinkSource};
 use windlass_process::RemoteFuture;
 
+use super::stored_end::{StoredEnd, StoredReader, StoredResume};
 use crate::broker::{Broker, words};
 use crate::error::Trouble;
 use crate::link::{FrameGate, LinkEnd, LinkRequest, PIPE};
@@ -23,43 +27,62 @@ const AGAIN: Duration = Duration::from_millis(200);
 /// How long a worker may take to close an earlier link.
 const OPENING: Duration = Duration::from_secs(10);
 
-/// Opens links to one worker.
+/// The groups of running programs, by their numbers.
+pub(super) type ProgramGroups = Arc<Mutex<HashMap<u64, Option<Arc<str>>>>>;
+
+/// Opens links to one worker, or to its stored output once it is dead.
 pub(super) struct WorkerLink {
-    broker: Broker,
-    worker: String,
-    runtime: String,
+    pub(super) reader: StoredReader,
+    pub(super) worker: String,
+    pub(super) runtime: String,
+    /// How many bytes of each program's output the worker stores.
+    pub(super) stored_output: u64,
     /// The time of the worker's last sign of life.
-    heard: Arc<Mutex<Instant>>,
+    pub(super) heard: Arc<Mutex<Instant>>,
+    /// The running programs, each with its session's group.
+    pub(super) groups: ProgramGroups,
+    /// The reason why the worker is not used any more.
+    pub(super) dead: watch::Sender<Option<Arc<str>>>,
 }
 
 impl WorkerLink {
-    pub(super) fn new(
-        broker: Broker,
-        worker: String,
-        runtime: String,
-        heard: Arc<Mutex<Instant>>,
-    ) -> Self {
-        Self {
-            broker,
-            worker,
-            runtime,
-            heard,
+    /// Declares the worker dead: its link ends, and later ones lead to its stored output.
+    pub(super) fn bury(&self, why: &str) {
+        self.dead.send_replace(Some(why.into()));
+    }
+
+    /// Opens a link to the worker, or to its stored output.
+    async fn open_any(&self, session: LinkSession) -> Result<LinkPipe, HostError> {
+        let mut dead = self.dead.subscribe();
+        let why = dead.borrow_and_update().clone();
+        if let Some(why) = why {
+            let (reader, worker) = (self.reader.clone(), self.worker.clone());
+            return Ok(StoredEnd::open(reader, session, worker, why));
+        }
+        tokio::select! {
+            made = self.make(session) => made,
+            // The next attempt finds it dead.
+            _ = dead.changed() => Err(HostError::Unreached {
+                why: format!("worker `{}` is dead", self.worker),
+            }),
         }
     }
 
     async fn make(&self, session: LinkSession) -> Result<LinkPipe, HostError> {
-        let Broker { client, names, .. } = &self.broker;
+        let broker = &self.reader.broker;
+        let Broker { client, names, .. } = broker;
         let worker = &self.worker;
         let failed = |error: &dyn std::error::Error| HostError::Unreached {
             why: format!("worker `{worker}` does not answer: {}", words(error)),
         };
-        self.broker.connected().await;
+        broker.connected().await;
         let link = random_word();
         let messages = client.subscribe(names.to_runtime(&link)).await;
         let messages = messages.map_err(|error| failed(&error))?;
         let request = LinkRequest {
             session: format!("{:032x}", u128::from_be_bytes(session)),
             runtime: self.runtime.clone(),
+            stored_output: self.stored_output,
             link: link.clone(),
         };
         // Cannot fail: a struct of strings.
@@ -78,15 +101,19 @@ impl WorkerLink {
         let (adding, added) = mpsc::unbounded_channel();
         let (telling, told) = mpsc::unbounded_channel();
         let mut gate = NearGate {
-            broker: self.broker.clone(),
+            reader: self.reader.clone(),
             subject: names.start(worker),
             session,
             heard: Arc::clone(&self.heard),
+            groups: Arc::clone(&self.groups),
+            resumes: HashMap::new(),
+            recalled: HashMap::new(),
             adding,
             _telling: telling,
         };
         let to = names.to_worker(&link);
-        let broker = self.broker.clone();
+        let broker = broker.clone();
+        let mut dead = self.dead.subscribe();
         tokio::spawn(async move {
             let mut end = LinkEnd {
                 broker,
@@ -98,7 +125,10 @@ impl WorkerLink {
                 told,
                 flow: crate::link::Flow::default(),
             };
-            end.run(&mut gate).await
+            tokio::select! {
+                _ = end.run(&mut gate) => {}
+                _ = dead.wait_for(Option::is_some) => {}
+            }
         });
         Ok(LinkPipe {
             input: Box::new(input),
@@ -109,37 +139,40 @@ impl WorkerLink {
 
 impl LinkSource for WorkerLink {
     fn open(&self, session: LinkSession) -> RemoteFuture<'_, Result<LinkPipe, HostError>> {
-        Box::pin(self.make(session))
+        Box::pin(self.open_any(session))
     }
 
     /// Without a broker, the workers keep their programs and wait.
     fn lease_since(&self) -> Option<std::time::Instant> {
-        self.broker.connection.borrow().since
+        self.reader.broker.connection.borrow().since
     }
 }
 
 /// Filters the near end's frames.
 struct NearGate {
-    broker: Broker,
+    reader: StoredReader,
     /// The worker's subject in the queue.
     subject: String,
     session: LinkSession,
     heard: Arc<Mutex<Instant>>,
+    groups: ProgramGroups,
+    /// Programs that were to be resumed.
+    resumes: HashMap<u64, StoredResume>,
+    /// Programs that the worker does not have, and that were resumed from their stored output.
+    recalled: HashMap<u64, ProgramOrigin>,
     /// Frames for the near end.
     adding: mpsc::UnboundedSender<Vec<u8>>,
     /// Unused: nothing is injected for the worker. Keeps the channel open.
     _telling: mpsc::UnboundedSender<Vec<u8>>,
 }
 
-impl FrameGate for NearGate {
-    fn leaving(&mut self, frame: &[u8]) -> bool {
-        let Some(NearFrame::Start { program, .. }) = NearFrame::read(frame) else {
-            return true;
-        };
+impl NearGate {
+    /// Queues a start for the worker.
+    fn start(&self, program: u64, frame: &[u8]) {
         let mut payload = self.session.to_vec();
         payload.extend_from_slice(frame);
         let queueing = queue(
-            self.broker.clone(),
+            self.reader.broker.clone(),
             self.subject.clone(),
             claim_key(&self.session, program),
             payload,
@@ -155,12 +188,95 @@ impl FrameGate for NearGate {
                 let _ = adding.send(failed.write());
             }
         });
-        false
     }
 
-    async fn arriving(&mut self, _: &[u8]) -> bool {
+    /// Resumes a program that the worker does not have any more from its stored output.
+    fn recall(&mut self, gone: FarFrame, resume: StoredResume) {
+        self.recalled.insert(resume.program, resume.origin);
+        let (reader, adding) = (self.reader.clone(), self.adding.clone());
+        tokio::spawn(async move {
+            let why = match &gone {
+                FarFrame::Gone { why, .. } => why.clone(),
+                _ => String::new(),
+            };
+            let frames = reader.recall(resume, &why).await;
+            for frame in frames.unwrap_or_else(|| vec![gone]) {
+                let _ = adding.send(frame.write());
+            }
+        });
+    }
+}
+
+impl FrameGate for NearGate {
+    fn leaving(&mut self, frame: &[u8]) -> bool {
+        let Some(near) = NearFrame::read(frame) else {
+            return true;
+        };
+        if let Some(resume) = StoredResume::of(&near, self.session) {
+            self.resumes.insert(resume.program, resume);
+        }
+        match near {
+            NearFrame::Start { program, .. } => {
+                self.start(program, frame);
+                false
+            }
+            NearFrame::Order {
+                program,
+                order: HolderOrder::End { .. },
+                ..
+            } if self.recalled.contains_key(&program) => {
+                let ended = FarFrame::Ended {
+                    program,
+                    ended: 0,
+                    survivors: Vec::new(),
+                };
+                let _ = self.adding.send(ended.write());
+                false
+            }
+            NearFrame::Forget { program } => {
+                self.groups.lock().remove(&program);
+                self.resumes.remove(&program);
+                if let Some(origin) = self.recalled.remove(&program) {
+                    let reader = self.reader.clone();
+                    tokio::spawn(async move { reader.remove(origin).await });
+                }
+                true
+            }
+            _ => true,
+        }
+    }
+
+    async fn arriving(&mut self, frame: &[u8]) -> bool {
         *self.heard.lock() = Instant::now();
-        true
+        // Output is most of the traffic, and is not decoded.
+        if FramedOutput::read(frame).is_some() {
+            return true;
+        }
+        let Some(far) = FarFrame::read(frame) else {
+            return true;
+        };
+        if let FarFrame::Exited { program, .. }
+        | FarFrame::Ended { program, .. }
+        | FarFrame::Failed { program, .. }
+        | FarFrame::Gone { program, .. } = &far
+        {
+            self.groups.lock().remove(program);
+        }
+        match far {
+            // A receipt reports its end: nothing is missing.
+            gone @ FarFrame::Gone {
+                program,
+                receipt: None,
+                ..
+            } => match self.resumes.remove(&program) {
+                Some(resume) => {
+                    self.recall(gone, resume);
+                    false
+                }
+                None => true,
+            },
+            _ => true,
+        }
     }
 }
 

@@ -8,10 +8,13 @@ use parking_lot::Mutex;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
-use windlass_hold_wire::{FarFrame, HolderOrder, LinkSession, NearFrame, frame};
+use windlass_hold_wire::{
+    FarFrame, FramedOutput, HolderOrder, LinkSession, NearFrame, ProgramOrigin, frame,
+};
 use windlass_host::serve;
 
-use super::Worker;
+use super::recording::{OutputRecord, RecordClosing};
+use super::{Worker, held};
 use crate::broker::{ClaimKind, Claimed, claim, words};
 use crate::error::Trouble;
 use crate::link::{Flow, FrameGate, LinkEnd, LinkEnding, PIPE};
@@ -24,6 +27,8 @@ pub(super) struct FarSession {
     pub(super) session: LinkSession,
     /// The runtime, for display.
     pub(super) runtime: String,
+    /// How many bytes of each program's output are stored in the broker.
+    stored_output: u64,
     /// The current far end. Locked during a replacement: only one may use the session's directory.
     serving: tokio::sync::Mutex<Option<FarEndTask>>,
     state: Mutex<SessionState>,
@@ -35,6 +40,10 @@ struct SessionState {
     claimed: HashSet<u64>,
     /// Programs that outlive their runtime, with their leases.
     keeps: HashMap<u64, Duration>,
+    /// Programs that were started in other sessions.
+    origins: HashMap<u64, ProgramOrigin>,
+    /// The output that is being stored, by program.
+    records: HashMap<u64, Arc<OutputRecord>>,
     queues: Option<FarQueues>,
     /// Counts links.
     links: u64,
@@ -56,10 +65,11 @@ struct FarEndTask {
 }
 
 impl FarSession {
-    pub(super) fn new(session: LinkSession, runtime: String) -> Self {
+    pub(super) fn new(session: LinkSession, runtime: String, stored_output: u64) -> Self {
         Self {
             session,
             runtime,
+            stored_output,
             serving: tokio::sync::Mutex::default(),
             state: Mutex::default(),
         }
@@ -137,6 +147,9 @@ impl FarSession {
             state.queues = None;
             (state.links, state.lease)
         };
+        if let Some(worker) = worker.upgrade() {
+            self.follow_held(&worker, links);
+        }
         let session = Arc::clone(self);
         tokio::spawn(async move {
             tokio::time::sleep(lease).await;
@@ -154,6 +167,12 @@ impl FarSession {
                 worker.vacate_session(&session.session, |program| {
                     state.keeps.contains_key(&program)
                 });
+                for (program, record) in &state.records {
+                    if !state.keeps.contains_key(program) {
+                        // Its runtime counts it as lost, and no other will resume it.
+                        worker.close_record(record, RecordClosing::Remove);
+                    }
+                }
                 state
                     .keeps
                     .iter()
@@ -169,8 +188,71 @@ impl FarSession {
                     return;
                 };
                 worker.vacate(&(session.session, program));
+                if let Some(record) = session.state.lock().records.remove(&program) {
+                    worker.close_record(&record, RecordClosing::Keep);
+                }
             }
         });
+    }
+
+    /// Whether there was no other link since the one with this number.
+    pub(super) fn has_links(&self, links: u64) -> bool {
+        self.state.lock().links == links
+    }
+
+    /// Continues to store the output of programs whose runtime is away.
+    fn follow_held(self: &Arc<Self>, worker: &Arc<Worker>, links: u64) {
+        let kept: Vec<u64> = self.state.lock().keeps.keys().copied().collect();
+        for program in kept {
+            self.record(worker, program);
+        }
+        let records: Vec<_> = self.state.lock().records.values().cloned().collect();
+        let folder = &worker.options.serve.folder;
+        for record in records {
+            tokio::spawn(held::follow(
+                Arc::clone(self),
+                links,
+                folder.clone(),
+                record,
+            ));
+        }
+    }
+
+    /// The record of a program's output, if output is stored.
+    fn record(&self, worker: &Arc<Worker>, program: u64) -> Option<Arc<OutputRecord>> {
+        if self.stored_output == 0 {
+            return None;
+        }
+        let mut state = self.state.lock();
+        if let Some(record) = state.records.get(&program) {
+            return Some(Arc::clone(record));
+        }
+        let session = self.session;
+        let own = ProgramOrigin { session, program };
+        let origin = state.origins.get(&program).copied().unwrap_or(own);
+        let is_kept = state.keeps.contains_key(&program);
+        let record = worker.record(OutputRecord::new(origin, is_kept, self.stored_output));
+        state.records.insert(program, Arc::clone(&record));
+        Some(record)
+    }
+
+    /// Stores the exit of a program whose output is stored, or that is kept.
+    fn record_exit(&self, worker: &Arc<Worker>, program: u64, frame: &[u8]) {
+        let is_stored = {
+            let state = self.state.lock();
+            state.records.contains_key(&program) || state.keeps.contains_key(&program)
+        };
+        if let Some(record) = is_stored.then(|| self.record(worker, program)).flatten() {
+            record.take_exit(frame);
+        }
+    }
+
+    /// Removes the stored output of a program that its runtime no longer needs.
+    fn forget_output(&self, worker: &Worker, program: u64) {
+        let record = self.state.lock().records.remove(&program);
+        if let Some(record) = record {
+            worker.close_record(&record, RecordClosing::Remove);
+        }
     }
 
     /// Notes that a program is kept, with its lease.
@@ -180,7 +262,9 @@ impl FarSession {
 
     /// Removes a kept program because another runtime owns it now; returns its lease.
     pub(super) fn give_away(&self, program: u64) -> Option<Duration> {
-        self.state.lock().keeps.remove(&program)
+        let mut state = self.state.lock();
+        state.records.remove(&program);
+        state.keeps.remove(&program)
     }
 
     /// Whether this process has claimed the program, or knows of a claim.
@@ -302,8 +386,12 @@ impl FarGate {
 
 impl FrameGate for FarGate {
     fn leaving(&mut self, frame: &[u8]) -> bool {
-        if let Some((program, end)) = FarFrame::output_end(frame) {
-            self.note_output(program, |progress| progress.sent = end);
+        if let Some(piece) = FramedOutput::read(frame) {
+            if let Some(record) = self.session.record(&self.worker, piece.program) {
+                record.take(frame, piece);
+            }
+            let end = piece.from + piece.bytes.len() as u64;
+            self.note_output(piece.program, |progress| progress.sent = end);
             return true;
         }
         let session = self.session.session;
@@ -315,10 +403,15 @@ impl FrameGate for FarGate {
             Some(FarFrame::Exited {
                 program, offset, ..
             }) => {
+                self.session.record_exit(&self.worker, program, frame);
                 self.worker.free_slot((session, program));
                 self.note_output(program, |progress| progress.whole = Some(offset));
             }
-            Some(FarFrame::Ended { program, .. }) => self.worker.free_slot((session, program)),
+            Some(FarFrame::Ended { program, .. }) => {
+                // Its owner has ended it, so that no other runtime will adopt it.
+                self.session.state.lock().keeps.remove(&program);
+                self.worker.free_slot((session, program));
+            }
             _ => {}
         }
         true
@@ -338,6 +431,7 @@ impl FrameGate for FarGate {
             }) => {
                 self.note_output(program, |progress| progress.sent = from);
                 self.session.note_claimed(program);
+                self.session.state.lock().origins.insert(program, origin);
                 let worker = &self.worker;
                 worker.hand_over(&origin, &self.session, program).await;
                 true
@@ -366,6 +460,7 @@ impl FrameGate for FarGate {
                 !is_unknown
             }
             Some(NearFrame::Forget { program }) => {
+                self.session.forget_output(&self.worker, program);
                 self.outputs.remove(&program);
                 self.worker.vacate(&(self.session.session, program));
                 true

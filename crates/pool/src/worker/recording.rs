@@ -1,0 +1,275 @@
+//! Stores the output of programs in the broker, for runtimes that read it after this worker has died.
+//!
+//! Start at [`OutputRecord::take`], which receives every output frame that leaves this worker. A task per program
+//! publishes them in messages of several frames, with a bounded number of unconfirmed bytes. The link never waits for
+//! it: output that comes faster is dropped from the queue, and the log of its holder still has it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_nats::jetstream::stream::Stream;
+use bytes::Bytes;
+use parking_lot::Mutex;
+use tokio::sync::watch;
+use windlass_hold_wire::{FarFrame, FramedOutput, ProgramOrigin, frame};
+
+use crate::broker::{Broker, words};
+
+/// A program that is not kept is recorded once it has written and run for this time: most programs are shorter.
+const LASTING: Duration = Duration::from_secs(1);
+/// The maximum number of bytes that wait to be published.
+const QUEUED: usize = 1024 * 1024;
+/// The maximum number of bytes in one message, unless one frame is longer.
+const MESSAGE: usize = 128 * 1024;
+/// The maximum number of unconfirmed messages of one program.
+const UNCONFIRMED: usize = 4;
+/// The delay after a full round of messages, so that a flood leaves the broker time for others: at most 20 MiB/s.
+const PACE: Duration = Duration::from_millis(25);
+/// The delay before unconfirmed messages are published again.
+const AGAIN: Duration = Duration::from_millis(200);
+/// How many times a message is published. Later output may still be stored.
+const ATTEMPTS: u32 = 100;
+
+/// The output of one program on its way to the broker.
+pub(super) struct OutputRecord {
+    pub(super) origin: ProgramOrigin,
+    is_kept: bool,
+    /// The maximum number of stored bytes.
+    limit: u64,
+    state: watch::Sender<RecordState>,
+    /// The stored messages: sequence number and length, oldest first.
+    stored: Mutex<VecDeque<(u64, usize)>>,
+}
+
+#[derive(Default)]
+struct RecordState {
+    /// The offset after the last byte that was taken.
+    taken: u64,
+    /// Frames with their length prefixes, oldest first.
+    queue: VecDeque<Bytes>,
+    queued: usize,
+    has_exit: bool,
+    closing: Option<RecordClosing>,
+}
+
+/// The treatment of the stored output when a record ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RecordClosing {
+    /// It stays until the broker drops it.
+    Keep,
+    /// The runtime no longer needs it.
+    Remove,
+}
+
+impl OutputRecord {
+    pub(super) fn new(origin: ProgramOrigin, is_kept: bool, limit: u64) -> Arc<Self> {
+        Arc::new(Self {
+            origin,
+            is_kept,
+            limit,
+            state: watch::Sender::default(),
+            stored: Mutex::default(),
+        })
+    }
+
+    /// The offset after the last byte that was taken.
+    pub(super) fn taken(&self) -> u64 {
+        self.state.borrow().taken
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.state.borrow().closing.is_some()
+    }
+
+    /// Waits until half of the queue is free, or the record is closed.
+    pub(super) async fn room(&self) {
+        let has_room = |state: &RecordState| state.queued < QUEUED / 2 || state.closing.is_some();
+        // The sender lives as long as this record.
+        let _ = self.state.subscribe().wait_for(has_room).await;
+    }
+
+    /// Queues an output frame, unless its output was taken before.
+    pub(super) fn take(&self, bytes: &[u8], piece: FramedOutput<'_>) {
+        let end = piece.from + piece.bytes.len() as u64;
+        self.state.send_if_modified(|state| {
+            if end <= state.taken {
+                return false;
+            }
+            state.taken = end;
+            state.push(bytes);
+            true
+        });
+    }
+
+    /// Queues output that the holder of the program has read.
+    pub(super) fn take_held(&self, from: u64, bytes: Vec<u8>) {
+        let output = FarFrame::Output {
+            program: self.origin.program,
+            from,
+            // A holder does not report the stream.
+            is_stderr: false,
+            bytes,
+        };
+        let bytes = output.write();
+        if let Some(piece) = FramedOutput::read(&bytes) {
+            self.take(&bytes, piece);
+        }
+    }
+
+    /// Queues the exit of the program, once.
+    pub(super) fn take_exit(&self, bytes: &[u8]) {
+        self.state.send_if_modified(|state| {
+            let is_new = !state.has_exit;
+            if is_new {
+                state.has_exit = true;
+                state.push(bytes);
+            }
+            is_new
+        });
+    }
+
+    /// Ends the record.
+    pub(super) fn close(&self, closing: RecordClosing) {
+        self.state
+            .send_modify(|state| state.closing = Some(closing));
+    }
+
+    /// Publishes the output until the record is closed.
+    pub(super) async fn publish(self: Arc<Self>, broker: Broker, stream: Stream) {
+        let subject = broker.names.output_of(&self.origin);
+        let mut state = self.state.subscribe();
+        // The sender lives as long as this record.
+        if !self.is_kept {
+            let closed = state.wait_for(|state| state.closing.is_some());
+            if tokio::time::timeout(LASTING, closed).await.is_ok() {
+                return;
+            }
+        }
+        loop {
+            let is_ready = |state: &RecordState| !state.queue.is_empty() || state.closing.is_some();
+            let _ = state.wait_for(is_ready).await;
+            let messages = self.next_messages(broker.client.max_payload());
+            let is_full = messages.len() == UNCONFIRMED;
+            let closing = self.state.borrow().closing;
+            if closing == Some(RecordClosing::Remove) || messages.is_empty() {
+                break;
+            }
+            self.send(&broker, &subject, messages).await;
+            self.drop_oldest(&stream, &subject).await;
+            if is_full {
+                tokio::time::sleep(PACE).await;
+            }
+        }
+        let is_unneeded = self.state.borrow().closing == Some(RecordClosing::Remove);
+        if is_unneeded && !self.stored.lock().is_empty() {
+            remove_output(&stream, &subject).await;
+        }
+    }
+
+    /// The next messages, with as many frames as fit.
+    fn next_messages(&self, max_payload: usize) -> Vec<Bytes> {
+        let limit = MESSAGE.min(max_payload.saturating_sub(1024));
+        let mut messages = Vec::new();
+        self.state.send_if_modified(|state| {
+            while messages.len() < UNCONFIRMED && !state.queue.is_empty() {
+                let mut message = Vec::new();
+                while let Some(next) = state.queue.front()
+                    && (message.is_empty() || message.len() + next.len() <= limit)
+                {
+                    message.extend_from_slice(next);
+                    state.queued -= next.len();
+                    state.queue.pop_front();
+                }
+                messages.push(Bytes::from(message));
+            }
+            !messages.is_empty()
+        });
+        messages
+    }
+
+    /// Publishes messages until all are confirmed. After a retry they may be stored twice or in another order, which
+    /// readers expect.
+    async fn send(&self, broker: &Broker, subject: &str, mut messages: Vec<Bytes>) {
+        for _ in 0..ATTEMPTS {
+            broker.connected().await;
+            let mut confirmations = Vec::new();
+            for message in messages.drain(..) {
+                let published = broker
+                    .jetstream
+                    .publish(subject.to_owned(), message.clone());
+                confirmations.push((message, published.await));
+            }
+            for (message, published) in confirmations {
+                let confirmed = match published {
+                    Ok(confirmation) => confirmation.await,
+                    Err(error) => Err(error),
+                };
+                match confirmed {
+                    Ok(confirmed) => {
+                        let mut stored = self.stored.lock();
+                        stored.push_back((confirmed.sequence, message.len()));
+                    }
+                    Err(error) => {
+                        tracing::debug!(error = words(&error), "output is stored again");
+                        messages.push(message);
+                    }
+                }
+            }
+            if messages.is_empty() || self.state.borrow().closing == Some(RecordClosing::Remove) {
+                return;
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
+    }
+
+    /// Removes the oldest messages beyond the limit, in steps of a quarter of it.
+    async fn drop_oldest(&self, stream: &Stream, subject: &str) {
+        let first = {
+            let mut stored = self.stored.lock();
+            let mut total: u64 = stored.iter().map(|(_, length)| *length as u64).sum();
+            if total <= self.limit + self.limit / 4 {
+                return;
+            }
+            while total > self.limit
+                && let Some((_, length)) = stored.pop_front()
+            {
+                total -= length as u64;
+            }
+            stored.front().map(|(sequence, _)| *sequence)
+        };
+        let purge = stream.purge().filter(subject);
+        let purged = match first {
+            Some(first) => purge.sequence(first).await,
+            None => purge.await,
+        };
+        if let Err(error) = purged {
+            tracing::debug!(%error, "old output is not removed");
+        }
+    }
+}
+
+/// Removes the stored output of a program. If this fails, the broker drops it later.
+pub(crate) async fn remove_output<I>(stream: &Stream<I>, subject: &str) {
+    if let Err(error) = stream.purge().filter(subject).await {
+        tracing::debug!(%error, "stored output is not removed");
+    }
+}
+
+impl RecordState {
+    /// Queues a frame. The oldest ones are dropped if there are too many.
+    fn push(&mut self, bytes: &[u8]) {
+        let bytes = Bytes::from(frame(bytes));
+        self.queued += bytes.len();
+        self.queue.push_back(bytes);
+        while self.queued > QUEUED
+            && let Some(dropped) = self.queue.pop_front()
+        {
+            self.queued -= dropped.len();
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "recording_tests.rs"]
+mod tests;

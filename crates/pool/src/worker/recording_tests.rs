@@ -1,0 +1,50 @@
+use super::*;
+
+fn record() -> Arc<OutputRecord> {
+    let origin = ProgramOrigin {
+        session: [1; 16],
+        program: 3,
+    };
+    OutputRecord::new(origin, true, 1024)
+}
+
+fn take(record: &OutputRecord, from: u64, length: usize) {
+    record.take_held(from, vec![b'x'; length]);
+}
+
+#[test]
+fn output_is_taken_once_although_a_new_link_repeats_it() {
+    let record = record();
+    take(&record, 0, 10);
+    take(&record, 0, 10);
+    take(&record, 10, 5);
+    assert_eq!(record.taken(), 15);
+    assert_eq!(record.state.borrow().queue.len(), 2);
+}
+
+#[test]
+fn small_frames_share_a_message_and_large_ones_do_not() {
+    let record = record();
+    for number in 0..10 {
+        take(&record, number * 100, 100);
+    }
+    assert_eq!(record.next_messages(1 << 20).len(), 1);
+    for number in 0..10 {
+        take(&record, 1000 + number * 30_000, 30_000);
+    }
+    let messages = record.next_messages(1 << 20);
+    assert_eq!(messages.len(), 3);
+    assert!(messages.iter().all(|message| message.len() <= MESSAGE));
+    assert_eq!(record.state.borrow().queued, 0);
+}
+
+#[test]
+fn a_flood_drops_the_oldest_frames_from_the_queue() {
+    let record = record();
+    for number in 0..200 {
+        take(&record, number * 30_000, 30_000);
+    }
+    let state = record.state.borrow();
+    assert!(state.queued <= QUEUED && state.queued > QUEUED / 2);
+    assert_eq!(state.taken, 200 * 30_000);
+}
