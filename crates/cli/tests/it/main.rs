@@ -94,6 +94,7 @@ mod page_timeline;
 mod permission_rules;
 mod pool;
 mod pool_contract;
+mod pool_credentials;
 mod pool_faults;
 mod pool_fleet;
 mod pool_kept;

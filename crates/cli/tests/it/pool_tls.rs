@@ -11,7 +11,7 @@ use crate::pool_support::{Broker, WorkerProcess};
 use crate::support::Project;
 
 /// Writes an authority and certificates that it has signed, by their names.
-fn certificates(folder: &Path, names: &[&str]) {
+pub(crate) fn certificates(folder: &Path, names: &[&str]) {
     let mut params = CertificateParams::new(Vec::<String>::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     params
