@@ -1,9 +1,12 @@
 //! The contract of a job, with programs that run on a pool of workers.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use windlass::executors::{Launcher, LauncherOptions};
 use windlass::pool::{BrokerOptions, Pool, PoolOptions};
+use windlass_process::Command;
 use windlass_testing::contract::check_contract;
 use windlass_testing::needs;
 
@@ -11,22 +14,52 @@ use crate::hosts_contract::{HostPrograms, SHELL, Starting, TERMINAL, TEXT};
 use crate::pool_support::{Broker, WorkerProcess};
 use crate::support::Project;
 
-async fn check(start: Starting) {
-    let broker = Broker::start();
-    let project = Project::new();
-    let _worker = WorkerProcess::start(&project, &broker, "w1", &[]);
-    let folder = tempfile::tempdir().unwrap();
-    let pool = Pool::new(PoolOptions {
-        stored_output: 1024 * 1024,
+fn pool(broker: &Broker, project: &Path) -> Arc<Pool> {
+    Arc::new(Pool::new(PoolOptions {
         host: "fleet".to_owned(),
         broker: BrokerOptions::new(&broker.url()),
         pool: "ci".to_owned(),
         labels: Vec::new(),
         root: None,
-        project: folder.path().to_owned(),
+        project: project.to_owned(),
         lease: Duration::from_secs(30),
-    });
-    check_contract(&HostPrograms::on(folder, Arc::new(pool), start)).await;
+        stored_output: 1024 * 1024,
+    }))
+}
+
+async fn check(start: Starting) {
+    let broker = Broker::start();
+    let project = Project::new();
+    let _worker = WorkerProcess::start(&project, &broker, "w1", &[]);
+    let folder = tempfile::tempdir().unwrap();
+    let pool = pool(&broker, folder.path());
+    check_contract(&HostPrograms::on(folder, pool, start)).await;
+}
+
+#[tokio::test]
+async fn sessions_of_one_runtime_stay_on_workers_of_their_own() {
+    needs!("nats-server");
+    let broker = Broker::start();
+    let project = Project::new();
+    let workers = ["w1", "w2"].map(|name| WorkerProcess::start(&project, &broker, name, &[]));
+    let folder = tempfile::tempdir().unwrap();
+    let launcher = Launcher::new(LauncherOptions::default()).unwrap();
+    let launcher = launcher.on_host(pool(&broker, folder.path()));
+    let [one, two] = ["one", "two"].map(|session| launcher.grouped(session));
+    let mut programs = Vec::new();
+    let mut places = Vec::new();
+    // The folder of all is the same, and the last place is that of the other session.
+    for session in [&one, &two, &one, &two, &one] {
+        let command = Command::new("sh").args(["-c", "echo $XDG_STATE_HOME; exec sleep 100"]);
+        let program = session.start(command.cwd(folder.path())).await.unwrap();
+        program.settle(Duration::from_secs(10)).await;
+        places.push(program.output().read_all(1024).text);
+        programs.push(program);
+    }
+    assert_ne!(places[0], places[1], "{places:?}");
+    let expected = [0, 1, 0, 1, 0].map(|place| places[place].clone());
+    assert_eq!(places, expected);
+    drop((programs, workers));
 }
 
 #[tokio::test]
