@@ -48,10 +48,7 @@ fn a_bad_line_is_answered_with_one_error_and_the_next_line_works() {
             "[{\"tool\":\"shell\",\"arguments\":[]}]",
             "call 1 is invalid",
         ),
-        (
-            "[{\"tool\":\"shell\",\"id\":5}]",
-            "call 1 is invalid",
-        ),
+        ("[{\"tool\":\"shell\",\"id\":5}]", "call 1 is invalid"),
         (
             "[{\"tool\":\"shell\",\"name\":\"x\"}]",
             "unknown field `name`",
