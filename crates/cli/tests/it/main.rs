@@ -95,6 +95,7 @@ mod page_terminals;
 mod page_timeline;
 mod permission_rules;
 mod pool;
+#[cfg(feature = "nats")]
 mod pool_contract;
 mod pool_credentials;
 mod pool_faults;
