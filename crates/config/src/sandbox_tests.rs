@@ -54,7 +54,7 @@ fn a_wrong_word_is_reported_with_those_that_work() {
         ),
         ("sandbox = { wirte = [] }", "did you mean `write`?"),
         ("sandbox = { write = [\"*.rs\"] }", "without `*`"),
-        ("limits = { processes = 0 }", "from 1 on"),
+        ("limits = { processes = 0 }", "of at least 1"),
         ("limits = { memory = \"lots\" }", "32KiB"),
     ] {
         let folder = tempfile::tempdir().expect("a folder");

@@ -278,7 +278,7 @@ fn a_value_with_a_zero_byte_is_refused() {
                 "{{tool.arguments | items | first | last}}",
             ] {
                 let error = render(&["p", template], shell, &json!({"dir": value})).unwrap_err();
-                assert!(error.contains("zero byte"), "{value:?} {template}: {error}");
+                assert!(error.contains("NUL byte"), "{value:?} {template}: {error}");
             }
         }
     }

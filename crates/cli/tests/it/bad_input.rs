@@ -43,15 +43,12 @@ fn a_bad_line_is_answered_with_one_error_and_the_next_line_works() {
         ("{\"calls\":[],\"more\":1}", "unknown key `more`"),
         ("[1]", "call 1 must be an object"),
         ("[{\"arguments\":{}}]", "tool"),
-        ("[{\"tool\":5}]", "call 1 is not understood"),
+        ("[{\"tool\":5}]", "call 1 is invalid"),
         (
             "[{\"tool\":\"shell\",\"arguments\":[]}]",
-            "call 1 is not understood",
+            "call 1 is invalid",
         ),
-        (
-            "[{\"tool\":\"shell\",\"id\":5}]",
-            "call 1 is not understood",
-        ),
+        ("[{\"tool\":\"shell\",\"id\":5}]", "call 1 is invalid"),
         (
             "[{\"tool\":\"shell\",\"name\":\"x\"}]",
             "unknown field `name`",

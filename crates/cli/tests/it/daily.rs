@@ -208,7 +208,7 @@ fn the_doctor_tells_faults_with_the_remedy() {
     let well = project.run(&["doctor"], "");
     assert_eq!(well.code(), Some(0), "{}", well.stdout());
     assert!(
-        well.stdout().contains("Nothing is wrong."),
+        well.stdout().contains("No problems were found."),
         "{}",
         well.stdout()
     );

@@ -140,7 +140,7 @@ fn a_bad_entry_spoils_no_other() {
     assert!(run.stdout().contains("cargo_check"), "{}", run.stdout());
     assert!(
         run.stderr()
-            .contains("`sh` describes `broken` wrongly: unknown field `statefull`"),
+            .contains("`sh` gives an invalid description of `broken`: unknown field `statefull`"),
         "{}",
         run.stderr()
     );

@@ -98,7 +98,7 @@ fn a_question_that_nobody_can_answer_is_an_error_at_once() {
     let said = drive.error("shell", json!({"command": "true"}));
     assert!(said.contains("Password for there:"), "{said}");
     assert!(
-        said.contains("nobody can be asked") && said.contains("windlass hosts check"),
+        said.contains("no user can be asked") && said.contains("windlass hosts check"),
         "{said}"
     );
     let checked = project.run(&["hosts", "check", "there"], "");

@@ -74,10 +74,7 @@ fn everything_else_is_plain_text() {
 fn an_answer_that_lacks_something_is_an_error() {
     let project = printing(r#"{"type":"stopped"}"#);
     let error = project.drive().error("it", json!({}));
-    assert!(
-        error.contains("the tool's answer is not understood"),
-        "{error}"
-    );
+    assert!(error.contains("the tool's answer is invalid"), "{error}");
     assert!(error.contains("result"), "{error}");
 }
 
@@ -311,7 +308,6 @@ fn a_slip_of_the_author_is_reported_with_the_output() {
     let said = r#"{"type":"sucess","content":"the work"}"#;
     let error = printing(said).drive().error("it", json!({}));
     assert!(error.contains("the work"), "{error}");
-    let told =
-        "the tool's answer is not understood: its `type` is `sucess`; did you mean `success`?";
+    let told = "the tool's answer is invalid: its `type` is `sucess`; did you mean `success`?";
     assert!(error.ends_with(told), "{error}");
 }

@@ -126,7 +126,7 @@ async fn a_rejection_takes_a_word_along() {
     let sitting = sit("ask", turns).await;
     sitting.until(|rows| rows.contains("e edit")).await;
     sitting.press("n");
-    sitting.until(|rows| rows.contains("A word")).await;
+    sitting.until(|rows| rows.contains("A message")).await;
     sitting.press("not today\r");
     let (exit, rows) = sitting.ends().await;
     assert_eq!(exit, Exit::Code(0), "{rows}");

@@ -23,7 +23,10 @@ fn a_bad_entry_is_met_only_by_those_who_want_it() {
     let printed = r#"{"tools":[{"name":"a"},{"name":"b","parameters":3},{"summary":"nameless"}]}"#;
     assert!(read(printed).unwrap().find("a").is_ok());
     let told = error(printed, "b");
-    assert!(told.starts_with("`it` describes `b` wrongly: "), "{told}");
+    assert!(
+        told.starts_with("`it` gives an invalid description of `b`: "),
+        "{told}"
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Changes within a row of a full screen.
 //!
-//! Start at [`told`]. A row is reported whole, or as its changed spans if that
+//! Start at [`render_change`]. A row is reported whole, or as its changed spans if that
 //! is much shorter. `frame` determines the changed rows.
 
 use std::fmt::Write as _;

@@ -119,7 +119,7 @@ async fn whoever_goes_away_has_handed_back() {
     assert!(!handle.info().locked);
     assert_eq!(
         stage.notices(),
-        "notice info content: a person had `a` and has handed it back; it wrote nothing meanwhile"
+        "notice info content: a person had taken over `a` and has handed it back; it wrote nothing meanwhile"
     );
 }
 
