@@ -24,7 +24,7 @@ use crate::linux::PlainChild;
 use crate::pipes::Theirs;
 use crate::{Command, Exit, Receipt, StartError, Survivor};
 #[cfg(not(target_os = "linux"))]
-use forked::PlainChild;
+use forked::ForkedChild as PlainChild;
 
 /// The polling interval while a group ends. No event reports it.
 const LOOK: Duration = Duration::from_millis(5);

@@ -313,9 +313,9 @@ impl Link {
         // Lock order: a program before the link. So query the programs before locking the link.
         let programs = self.all_programs();
         // A program that was left may belong to another runtime by now.
-        let resumed = programs.iter().filter(|program| !program.is_left());
-        let resumes = resumed.map(|program| program.resume_frame());
-        let resumes: Vec<NearFrame> = resumes.collect();
+        let present = programs.iter().filter(|program| !program.is_left());
+        let frames = present.map(|program| program.resume_frame());
+        let resumes: Vec<NearFrame> = frames.collect();
         let number = {
             let mut state = self.state.lock();
             state.machine = Some(connection.machine.clone());

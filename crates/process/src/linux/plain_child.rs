@@ -39,8 +39,8 @@ impl PlainChild {
         environment: &[(OsString, OsString)],
     ) -> io::Result<Self> {
         let program = CString::new(path.as_os_str().as_bytes())?;
-        let args = std::iter::once(&command.program).chain(&command.args);
-        let args: Vec<CString> = args
+        let words = std::iter::once(&command.program).chain(&command.args);
+        let words: Vec<CString> = words
             .map(|arg| CString::new(arg.as_bytes()))
             .collect::<Result<_, _>>()?;
         let variables = variables(command, environment)?;
@@ -56,7 +56,7 @@ impl PlainChild {
         } else {
             ProcessPlacement::Group
         };
-        let argv = StringList::new(args.iter().map(CString::as_c_str));
+        let argv = StringList::new(words.iter().map(CString::as_c_str));
         let envp = StringList::new(variables.iter().map(CString::as_c_str));
         // Locked, so that a launcher of this process that holds trees does not mistake the program for an orphan.
         let mut sessions = OWN_SESSIONS.lock();
@@ -65,6 +65,8 @@ impl PlainChild {
             sessions.push(pid);
         }
         drop(sessions);
+        // The program has its own copies; ours would keep its pipes open.
+        drop(theirs);
         let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidData)?;
         Self::watch(pid).inspect_err(|_| {
             let _ = kill_process_group(pid, Signal::KILL);

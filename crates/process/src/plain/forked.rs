@@ -14,9 +14,9 @@ use crate::command::{Capture, Stdin};
 use crate::pipes::Theirs;
 
 /// A started program.
-pub(super) struct PlainChild(Child);
+pub(super) struct ForkedChild(Child);
 
-impl PlainChild {
+impl ForkedChild {
     #[expect(
         clippy::disallowed_methods,
         reason = "this crate is the one that starts children"

@@ -15,7 +15,14 @@ pub(super) fn sources_at_last_tightening(file: &Path) -> anyhow::Result<Vec<Sour
     let commit = git(&["log", "-1", "--format=%H", "--", file])?;
     let commit = commit.trim();
     ensure!(!commit.is_empty(), "the counts are not committed yet");
-    let changed = git(&["diff", "--name-only", commit, "--", "crates"])?;
+    let changed = git(&[
+        "diff",
+        "--name-only",
+        "--no-renames",
+        commit,
+        "--",
+        "crates",
+    ])?;
     let changed: Vec<&str> = changed.lines().collect();
     git(&["ls-tree", "-r", "--name-only", commit, "--", "crates"])?
         .lines()
