@@ -226,7 +226,7 @@ impl Serving {
             return Ok(false);
         }
         self.leave().await;
-        match successor.give().await {
+        match successor.hand_over().await {
             Ok(()) => {
                 errln!("windlass: another process has replaced this server");
                 Ok(true)

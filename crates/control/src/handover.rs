@@ -155,7 +155,7 @@ impl ReplacingServer {
 
     /// Hands the place over, and resolves when the successor serves. An error
     /// means that it does not and never will: the server has its place back.
-    pub async fn give(&mut self) -> Result<(), HandoverError> {
+    pub async fn hand_over(&mut self) -> Result<(), HandoverError> {
         self.wire.say(&HandoverWord::Yours, None).await?;
         // Without a limit: as long as it lives, it may have handles by now.
         if self.wire.hear().await? == HandoverWord::Up {

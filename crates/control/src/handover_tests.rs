@@ -40,7 +40,7 @@ async fn a_place_is_handed_over_with_its_listening_socket() {
             .await
             .unwrap();
         drop(listener);
-        successor.give().await
+        successor.hand_over().await
     });
     let found = Predecessor::find(folder.path(), &request()).await.unwrap();
     let mut found = found.expect("there is a server");
@@ -62,7 +62,7 @@ async fn a_successor_that_dies_gives_the_place_back_at_any_moment() {
         let serving = tokio::spawn(async move {
             let mut successor = socket.next().await;
             successor.offer(offer, Some(fd.as_fd())).await?;
-            successor.give().await
+            successor.hand_over().await
         });
         let found = Predecessor::find(folder.path(), &request()).await.unwrap();
         let mut found = found.expect("there is a server");

@@ -167,7 +167,7 @@ impl Gathered {
         (!self.handles.is_empty()).then_some(next)
     }
 
-    fn tell(&mut self) -> Event {
+    fn take_event(&mut self) -> Event {
         self.last = Some(Instant::now());
         let handles = self.handles.drain(..);
         let handles: Vec<_> = handles
@@ -183,7 +183,7 @@ async fn due(written: &mut Option<Gathered>) -> Event {
         && let Some(at) = gathered.due()
     {
         tokio::time::sleep_until(at).await;
-        return gathered.tell();
+        return gathered.take_event();
     }
     std::future::pending().await
 }

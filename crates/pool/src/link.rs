@@ -125,7 +125,7 @@ impl LinkEnd {
                     Some(message) => self.take(&message.payload, &mut arriving, gate).await,
                     None => return LinkEnding::Broken,
                 },
-                Some(added) = self.added.recv() => self.give(&frame(&added)).await,
+                Some(added) = self.added.recv() => self.deliver(&frame(&added)).await,
                 Some(told) = self.told.recv(), if has_room => self.send(&frame(&told)).await,
                 length = self.from_pipe.read(&mut chunk), if has_room => match length {
                     Ok(0) | Err(_) => return LinkEnding::Left,
@@ -177,7 +177,7 @@ impl LinkEnd {
     }
 
     /// Delivers bytes to this side.
-    async fn give(&mut self, bytes: &[u8]) -> Option<()> {
+    async fn deliver(&mut self, bytes: &[u8]) -> Option<()> {
         self.to_pipe.write_all(bytes).await.ok()
     }
 

@@ -92,7 +92,7 @@ pub async fn run_worker(
     // Created before a broker can die: a cluster with fewer brokers than replicas refuses to. The worker is usable
     // without it.
     let _ = tokio::time::timeout(OPENING, worker.output()).await;
-    worker.tell().await;
+    worker.announce().await;
     ready();
     tokio::select! {
         () = worker.answer(opens) => {}
@@ -309,7 +309,7 @@ impl Worker {
     }
 
     /// Announces the current state of this worker.
-    async fn tell(&self) {
+    async fn announce(&self) {
         // Cannot fail: a struct of strings and numbers.
         let presence = serde_json::to_vec(&self.presence()).unwrap_or_default();
         let put = self
@@ -329,7 +329,7 @@ impl Worker {
                 tokio::time::sleep(TOGETHER).await;
             }
             // A broker that does not reply must not delay the next heartbeat.
-            let _ = tokio::time::timeout(self.options.heartbeat, self.tell()).await;
+            let _ = tokio::time::timeout(self.options.heartbeat, self.announce()).await;
         }
     }
 
@@ -381,7 +381,7 @@ impl Worker {
     async fn hear_drains(&self, mut drains: Subscriber) {
         while let Some(message) = drains.next().await {
             self.is_draining.store(true, Ordering::Release);
-            self.tell().await;
+            self.announce().await;
             if let Some(reply) = message.reply {
                 let running = self.running.lock().len().to_string();
                 let _ = self.broker.client.publish(reply, running.into()).await;

@@ -323,7 +323,7 @@ impl Handle {
 
     /// Runs `telling` with the status and returns the status. It cannot change
     /// meanwhile, so that exactly the notices of earlier changes are withdrawn.
-    pub(crate) fn tell(&self, telling: impl FnOnce(&Status)) -> Status {
+    pub(crate) fn report_status(&self, telling: impl FnOnce(&Status)) -> Status {
         let status = self.status.borrow();
         telling(&status);
         status.clone()

@@ -232,7 +232,7 @@ fn begin(session: &SessionInner, handle: &Handle, question: &Question) -> Questi
         }
         QuestionTarget::Assistant => QuestionRoute::Model(Box::new(ask)),
         QuestionTarget::User | QuestionTarget::Caller => {
-            JournalledAsk::tell(session, ask);
+            JournalledAsk::begin(session, ask);
             QuestionRoute::Known(Answered::Nobody)
         }
     }
@@ -294,7 +294,7 @@ fn new_ask(session: &SessionInner, handle: &Handle, question: &Question) -> Ask 
 /// Asks the model, if there is one. Repeats the question if the answer does not
 /// fit.
 async fn inquire(session: &SessionInner, ask: Ask) -> Answered {
-    let asked = JournalledAsk::tell(session, ask);
+    let asked = JournalledAsk::begin(session, ask);
     let Some(inquirer) = &session.options.inquirer else {
         return Answered::Nobody;
     };
@@ -321,7 +321,7 @@ struct JournalledAsk<'a> {
 }
 
 impl<'a> JournalledAsk<'a> {
-    fn tell(session: &'a SessionInner, ask: Ask) -> Self {
+    fn begin(session: &'a SessionInner, ask: Ask) -> Self {
         let ask = Arc::new(ask);
         session
             .journal

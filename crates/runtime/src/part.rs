@@ -145,7 +145,7 @@ impl<'a> CallPart<'a> {
         });
         let input = Arc::clone(&part.progress.lock().input);
         let raw = RawArguments::Json(Arc::clone(&input));
-        part.tell(PartState::Pending(StatePending { input, raw }));
+        part.record(PartState::Pending(StatePending { input, raw }));
         part
     }
 
@@ -167,14 +167,14 @@ impl<'a> CallPart<'a> {
             title = if progress.secret { "(secret)" } else { &progress.title },
             "a call runs"
         );
-        self.tell(progress.running(self.metadata()));
+        self.record(progress.running(self.metadata()));
     }
 
     /// Records the end of the output of the running call.
     pub(crate) fn preview(&self, output: String) {
         let mut metadata = self.metadata();
         metadata.insert("output".into(), Value::String(output));
-        self.tell(self.progress.lock().running(metadata));
+        self.record(self.progress.lock().running(metadata));
     }
 
     /// The command that the call runs, or its arguments.
@@ -259,7 +259,7 @@ impl<'a> CallPart<'a> {
             let attachments: Vec<_> = attachments.map(|file| self.file(file)).collect();
             let mut progress = self.progress.lock();
             progress.ended = true;
-            self.tell(PartState::Completed(StateCompleted {
+            self.record(PartState::Completed(StateCompleted {
                 input: std::mem::take(&mut progress.input),
                 output,
                 title: std::mem::take(&mut progress.title),
@@ -288,10 +288,10 @@ impl<'a> CallPart<'a> {
             metadata: Some(metadata),
             time: progress.time(),
         };
-        self.tell(PartState::Error(state));
+        self.record(PartState::Error(state));
     }
 
-    fn tell(&self, state: PartState) {
+    fn record(&self, state: PartState) {
         let metadata = self.metadata();
         self.session
             .journal

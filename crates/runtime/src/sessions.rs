@@ -86,7 +86,7 @@ impl Sessions {
             began: session.inner.options.began.unwrap_or_else(SystemTime::now),
         };
         self.live.lock().insert(session.id().clone(), listed);
-        self.tell();
+        self.notify();
     }
 
     pub(crate) fn remove(&self, id: &SessionId) {
@@ -98,11 +98,11 @@ impl Sessions {
                 }
                 ended.push_back(id.clone());
             }
-            self.tell();
+            self.notify();
         }
     }
 
-    fn tell(&self) {
+    fn notify(&self) {
         self.changes.send_modify(|number| *number += 1);
     }
 }

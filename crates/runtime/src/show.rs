@@ -149,7 +149,7 @@ pub(crate) fn show(
 ) -> HandleView {
     session.recheck_kept(handle);
     let mut told = handle.told.lock();
-    let status = handle.tell(|_| session.withdraw_notices(handle));
+    let status = handle.report_status(|_| session.withdraw_notices(handle));
     // The output of a stopped handle is shown once as new; after that, and for
     // as long as it is available, it is shown whole.
     let in_part = in_part(handle, view);
@@ -207,7 +207,7 @@ pub(crate) fn views(handle: &Handle, id: &HandleId, ending: Ending) -> Views {
 
 /// The handle without its output, for pending entries of `await`.
 pub(crate) fn outline(session: &SessionInner, handle: &Handle, id: &HandleId) -> HandleView {
-    let status = handle.tell(|status| {
+    let status = handle.report_status(|status| {
         if matches!(status, Status::Waiting { .. }) {
             session.withdraw_notices(handle);
         }

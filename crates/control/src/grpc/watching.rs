@@ -33,8 +33,8 @@ pub(super) fn here(
             let (missed, entry) = tail.next().await?;
             let number = entry.number;
             let before = (missed > 0).then(|| response(number - 1, Event::Missed(missed)));
-            let told = told(update::streamed(&id, entry));
-            let both = before.into_iter().chain(told).map(Ok);
+            let next = watch_response(update::streamed(&id, entry));
+            let both = before.into_iter().chain(next).map(Ok);
             Some((stream::iter(both), (tail, watched)))
         }
     });
@@ -83,7 +83,9 @@ fn read(event: &ServerSent) -> serde_json::Result<Option<WatchSessionResponse>> 
         count: u64,
     }
     match event.name.as_str() {
-        "update" => Ok(told(serde_json::from_str::<StreamedEvent>(&event.data)?)),
+        "update" => Ok(watch_response(serde_json::from_str::<StreamedEvent>(
+            &event.data,
+        )?)),
         "missed" => {
             let missed: Missed = serde_json::from_str(&event.data)?;
             let number = event.id.as_deref().and_then(|id| id.parse().ok());
@@ -94,7 +96,7 @@ fn read(event: &ServerSent) -> serde_json::Result<Option<WatchSessionResponse>> 
     }
 }
 
-fn told(streamed: StreamedEvent) -> Option<WatchSessionResponse> {
+fn watch_response(streamed: StreamedEvent) -> Option<WatchSessionResponse> {
     let event = match streamed.update {
         SessionUpdate::Part { part } => Event::Part(words::part(*part)),
         SessionUpdate::Permission { request } => Event::PermissionAsked(words::request(request)),

@@ -99,7 +99,7 @@ impl Follower {
         let news = news(&self.api, &known);
         let directory = Arc::clone(&known.directory);
         if self.known.insert(info.id.clone(), known).is_none() {
-            self.tell(&directory, OpencodeUpdate::SessionCreated(news));
+            self.publish(&directory, OpencodeUpdate::SessionCreated(news));
         }
     }
 
@@ -149,7 +149,7 @@ impl Follower {
             _ => Vec::new(),
         };
         for update in told {
-            self.tell(&directory, update);
+            self.publish(&directory, update);
         }
     }
 
@@ -167,7 +167,7 @@ impl Follower {
         found.is_some()
     }
 
-    fn tell(&self, directory: &Arc<str>, update: OpencodeUpdate) {
+    fn publish(&self, directory: &Arc<str>, update: OpencodeUpdate) {
         let events = &self.api.0.opencode.events;
         events.push(|number| {
             let id = format!("evt_{}", events.id(number));

@@ -57,7 +57,7 @@ pub(super) async fn list(
         None => Vec::new(),
     };
     if let Some(live) = api.sessions().get(&id).filter(|_| wanted.before.is_none()) {
-        overlay(&mut messages, told(&live).await, &session.id);
+        overlay(&mut messages, journalled_parts(&live).await, &session.id);
     }
     let surplus = messages.len().saturating_sub(limit);
     messages.drain(..surplus);
@@ -66,7 +66,7 @@ pub(super) async fn list(
 
 /// The latest version of each part in a session's journal, with the time of its
 /// first one.
-async fn told(session: &Session) -> IndexMap<PartId, (Millis, ToolPart)> {
+async fn journalled_parts(session: &Session) -> IndexMap<PartId, (Millis, ToolPart)> {
     let mut parts = IndexMap::new();
     let last = session.journal().last();
     let mut tail = session.journal().tail(0);

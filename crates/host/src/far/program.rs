@@ -326,7 +326,7 @@ impl FarProgram {
         }
     }
 
-    fn tell(&self, frame: &FarFrame) {
+    fn send(&self, frame: &FarFrame) {
         self.sender.send(&frame.write());
     }
 
@@ -346,10 +346,10 @@ impl FarProgram {
                         let error = self.carry_out(order).await;
                         self.orders.store(id, Ordering::Release);
                         self.ordered.notify_waiters();
-                        self.tell(&self.done(id, error, is_hidden));
+                        self.send(&self.done(id, error, is_hidden));
                     } else {
                         // The outcome of the earlier execution is unknown.
-                        self.tell(&self.done(id, None, true));
+                        self.send(&self.done(id, None, true));
                     }
                 }
                 NearFrame::Settle { id, limit, .. } => {
@@ -358,7 +358,7 @@ impl FarProgram {
                 }
                 NearFrame::Ask { .. } => {
                     let usage = self.process.usage();
-                    self.tell(&FarFrame::Usage {
+                    self.send(&FarFrame::Usage {
                         program: self.number,
                         cpu: usage.cpu,
                         memory: usage.memory,
@@ -409,7 +409,7 @@ impl FarProgram {
     async fn end(&self, grace: Duration) {
         let receipt = self.process.end(grace).await;
         let survivors = receipt.survivors.into_iter();
-        self.tell(&FarFrame::Ended {
+        self.send(&FarFrame::Ended {
             program: self.number,
             ended: u32::try_from(receipt.ended).unwrap_or(u32::MAX),
             survivors: survivors.map(|it| (it.pid, it.name)).collect(),
@@ -426,7 +426,7 @@ impl FarProgram {
         if let Some(status) = self.look() {
             self.tell_status(status);
         }
-        self.tell(&FarFrame::Settled {
+        self.send(&FarFrame::Settled {
             program: self.number,
             id,
             offset: self.process.output().position(),
@@ -473,7 +473,7 @@ impl FarProgram {
             LimitKind::Wall => 5,
             LimitKind::Disk => 6,
         });
-        self.tell(&FarFrame::Exited {
+        self.send(&FarFrame::Exited {
             program: self.number,
             offset: self.process.output().position(),
             exit: match exit {

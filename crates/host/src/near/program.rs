@@ -334,7 +334,7 @@ impl NearProgram {
     }
 
     /// Sends an order, or queues it until there is a link again.
-    fn give(&self, order: HolderOrder) {
+    fn send_order(&self, order: HolderOrder) {
         // Sent under the lock, so that orders are sent in the order of their numbers.
         let mut state = self.state.lock();
         state.last_order += 1;

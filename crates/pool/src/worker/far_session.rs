@@ -284,7 +284,7 @@ impl FarSession {
     }
 
     /// Sends a frame to the runtime, if connected.
-    pub(super) fn tell(&self, frame: &FarFrame) {
+    pub(super) fn send(&self, frame: &FarFrame) {
         if let Some(queues) = &self.state.lock().queues {
             let _ = queues.telling.send(frame.write());
         }

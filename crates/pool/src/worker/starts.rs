@@ -101,7 +101,7 @@ async fn take_one(worker: &Arc<Worker>, message: &Message) {
         }
         Claimed::Before(_) => {
             worker.vacate(&id);
-            far.tell(&FarFrame::Gone {
+            far.send(&FarFrame::Gone {
                 program,
                 why: String::from(
                     "its start was delivered again after it had been claimed; it is not started twice",
@@ -119,7 +119,7 @@ async fn refuse(worker: &Arc<Worker>, (session, program): (LinkSession, u64)) {
     let claimed = claim(broker, claims, (&session, program), ClaimKind::Withdrawn).await;
     let far = worker.sessions.lock().get(&session).cloned();
     if let Some(far) = far.filter(|far| !far.has_claimed(program)) {
-        far.tell(&match claimed {
+        far.send(&match claimed {
             Claimed::Before(ClaimKind::Started) => FarFrame::Gone {
                 program,
                 why: String::from("its start was claimed before, so it is not started twice"),

@@ -380,7 +380,7 @@ impl Keep {
             let _ = std::fs::remove_file(self.order.receipt.with_extension("draft"));
         }
         if let Some(report) = report {
-            shim.tell(report);
+            shim.report(report);
         }
         for ender in self.enders.drain(..) {
             let _ = socket::send(&ender, &HolderReply::Receipt(receipt.clone()).write(), &[]);

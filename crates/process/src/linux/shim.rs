@@ -149,7 +149,7 @@ impl Shim {
                     Some(ending) => {
                         let report = ending.childless();
                         if let Some(report) = report {
-                            self.tell(&report);
+                            self.report(&report);
                         }
                         None
                     }
@@ -190,8 +190,8 @@ impl Shim {
             self.tell_exceeded(exceeded);
         }
         match exited {
-            Some(status) => self.tell(&HolderReport::Exited { status, idle }),
-            None if idle => self.tell(&HolderReport::Idle),
+            Some(status) => self.report(&HolderReport::Exited { status, idle }),
+            None if idle => self.report(&HolderReport::Idle),
             None => {}
         }
         childless
@@ -219,7 +219,7 @@ impl Shim {
         }
         let EndProgress { report, next } = self.ending.as_mut()?.advance();
         if let Some(report) = report {
-            self.tell(&report);
+            self.report(&report);
         }
         Some(next)
     }
@@ -282,7 +282,7 @@ impl Shim {
         }
     }
 
-    pub(super) fn tell(&self, report: &HolderReport) {
+    pub(super) fn report(&self, report: &HolderReport) {
         self.send_bytes(&report.write());
     }
 

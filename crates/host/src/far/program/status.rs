@@ -77,7 +77,7 @@ impl FarProgram {
             return;
         }
         *told = Some(status.clone());
-        self.tell(&FarFrame::Status {
+        self.send(&FarFrame::Status {
             program: self.number,
             status,
         });

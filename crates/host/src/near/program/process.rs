@@ -115,7 +115,7 @@ impl RemoteProcess for NearProgram {
             }
         }
         for piece in bytes.chunks(LONGEST_PIECE) {
-            self.give(HolderOrder::Write(piece.to_vec()));
+            self.send_order(HolderOrder::Write(piece.to_vec()));
         }
         Ok(())
     }
@@ -124,7 +124,7 @@ impl RemoteProcess for NearProgram {
         if !self.has_terminal {
             self.state.lock().input_closed = true;
         }
-        self.give(HolderOrder::CloseInput);
+        self.send_order(HolderOrder::CloseInput);
     }
 
     fn signal(&self, signal: Signal) -> Result<(), SignalError> {
@@ -132,7 +132,7 @@ impl RemoteProcess for NearProgram {
             return Err(SignalError::Exited);
         }
         let number = u8::try_from(signal.number()).unwrap_or(0);
-        self.give(HolderOrder::Signal(number));
+        self.send_order(HolderOrder::Signal(number));
         Ok(())
     }
 
@@ -219,7 +219,7 @@ impl RemoteProcess for NearProgram {
 
     fn resize(&self, size: TerminalSize) {
         self.state.lock().size = size;
-        self.give(HolderOrder::Resize {
+        self.send_order(HolderOrder::Resize {
             rows: size.rows,
             cols: size.cols,
         });
