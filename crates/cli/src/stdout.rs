@@ -1,7 +1,7 @@
 //! Writing to stdout and stderr, where the reader may be gone or the disk full.
 //!
 //! All output of commands goes through here. A stdout error propagates to
-//! `main` like any other and is recognised there ([`exit_of`]): a closed pipe
+//! `main` like any other and is recognised there ([`error_in`]): a closed pipe
 //! is silent, a full disk is reported. Errors of stderr are ignored.
 
 use std::fmt;

@@ -1,6 +1,6 @@
 //! `windlass trust` and `windlass untrust`: trust in project files.
 //!
-//! Start at [`run`]. [`settle`] asks at the start of other commands if a person
+//! Start at [`run`]. [`ask_if_untrusted`] asks at the start of other commands if a person
 //! is at the terminal; otherwise [`notice`] reports that a project's files have
 //! no effect.
 
