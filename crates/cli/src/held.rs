@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use windlass_control::ControlSocket;
-use windlass_kept::{KeptStore, SurveyedHandle};
+use windlass_kept::{EndHeldError, KeptStore, SurveyedHandle};
 use windlass_protocol::{HeldHandleInfo, HeldStanding, KeptReceipt};
 use windlass_runtime::{AdoptOutcome, AdoptedHandle, Session, SessionOptions};
 
@@ -75,8 +75,18 @@ pub(crate) fn name(info: &HeldHandleInfo) -> String {
 }
 
 /// Ends a held handle and its process tree, and resolves when it is gone.
-pub(crate) async fn end(kept: &SurveyedHandle) -> anyhow::Result<KeptReceipt> {
-    Ok(store().end(&kept.handle, GRACE).await?)
+pub(crate) async fn end(global: &Global, kept: &SurveyedHandle) -> anyhow::Result<KeptReceipt> {
+    let ended = store().end(&kept.handle, GRACE).await;
+    if let Err(EndHeldError::Elsewhere { .. }) = ended {
+        // The hosts are those of its project.
+        let global = Global {
+            directory: Some(kept.handle.project.clone()),
+            ..global.clone()
+        };
+        let windlass = setup::windlass(&global).await?;
+        return Ok(windlass.end_on_host(&kept.handle, GRACE).await?);
+    }
+    Ok(ended?)
 }
 
 /// The state of a held handle in a few words, and the rest of its lease in

@@ -91,7 +91,7 @@ pub(crate) async fn kill(global: &Global, args: KillArgs) -> anyhow::Result<Exit
         ]);
     }
     for kept in &held_targets {
-        let (text, receipt, tone) = end_held(kept).await;
+        let (text, receipt, tone) = end_held(global, kept).await;
         failed |= tone == Tone::Bad;
         receipts.push(receipt);
         listing.row([
@@ -110,9 +110,9 @@ pub(crate) async fn kill(global: &Global, args: KillArgs) -> anyhow::Result<Exit
 
 /// Ends a handle that is held without a runtime; returns the outcome as text
 /// and as a value.
-async fn end_held(kept: &SurveyedHandle) -> (String, Value, Tone) {
+async fn end_held(global: &Global, kept: &SurveyedHandle) -> (String, Value, Tone) {
     let (session, handle) = (&kept.handle.session, &kept.handle.handle);
-    match held::end(kept).await {
+    match held::end(global, kept).await {
         Ok(receipt) => {
             let value = json!({
                 "session": session, "handle": handle,

@@ -28,7 +28,7 @@ use crate::event_logs::EventLogs;
 #[cfg(feature = "grpc")]
 use crate::grpc;
 use crate::holding::Holders;
-use crate::hosts::{self, HostSurvey};
+use crate::hosts::{self, ReachHosts};
 use crate::hub::Hub;
 use crate::metrics::Metrics;
 #[cfg(feature = "opencode")]
@@ -69,7 +69,7 @@ pub(crate) struct Inner {
     /// The handles that outlive their runtimes, if they are shown.
     pub(crate) kept: Option<KeptStore>,
     /// Looks at the hosts of the project, if they are shown.
-    pub(crate) hosts: Option<Arc<dyn HostSurvey>>,
+    pub(crate) hosts: Option<Arc<dyn ReachHosts>>,
     /// Keeps events for the server after this one.
     pub(crate) logs: Option<EventLogs>,
     /// Which other runtime has what.
@@ -146,7 +146,7 @@ impl Api {
     }
 
     /// Shows the hosts of the project, and the workers of its pools.
-    pub fn surveying(self, hosts: Arc<dyn HostSurvey>) -> Self {
+    pub fn surveying(self, hosts: Arc<dyn ReachHosts>) -> Self {
         self.change(|inner| inner.hosts = Some(hosts))
     }
 

@@ -57,12 +57,17 @@ pub(crate) async fn end(
     Path(name): Path<String>,
 ) -> Result<Json<KeptReceipt>, ApiError> {
     let (store, kept) = find(&api, &name)?;
-    let ended = store.end(&kept, GRACE).await;
+    let ended = match (store.end(&kept, GRACE).await, &api.0.hosts) {
+        (Err(EndHeldError::Elsewhere { .. }), Some(hosts)) => hosts.end_held(kept, GRACE).await,
+        (ended, _) => ended,
+    };
     ended.map(Json).map_err(|error| {
         let status = match error {
-            EndHeldError::Owned { .. } | EndHeldError::Elsewhere { .. } => StatusCode::CONFLICT,
+            EndHeldError::Owned { .. }
+            | EndHeldError::Elsewhere { .. }
+            | EndHeldError::UnknownHost { .. } => StatusCode::CONFLICT,
             EndHeldError::Gone => StatusCode::GONE,
-            EndHeldError::Holder(_) => StatusCode::BAD_GATEWAY,
+            EndHeldError::Holder(_) | EndHeldError::Unreachable { .. } => StatusCode::BAD_GATEWAY,
         };
         ApiError::new(status, format!("`{name}` is not ended: {error}"))
     })

@@ -1,25 +1,35 @@
 //! The hosts and pools of the server's project.
 //!
-//! How hosts are reached is the front end's ([`HostSurvey`]). Nothing is remembered here: a survey is made for a request,
+//! The front end reaches hosts ([`ReachHosts`]). Nothing is remembered here: a survey is made for a request,
 //! so that no broker is connected to while nobody looks.
+
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
 use futures_util::future::BoxFuture;
-use windlass_protocol::HostInfo;
+use windlass_kept::EndHeldError;
+use windlass_protocol::{HostInfo, KeptHandle, KeptReceipt};
 
 use crate::api::Api;
 
-/// Looks at the hosts of a project.
-pub trait HostSurvey: Send + Sync {
-    /// Every host as it stands. It resolves within some seconds, whatever a host does.
+/// Reaches the hosts of projects.
+pub trait ReachHosts: Send + Sync {
+    /// Every host of the server's project, with its status. Resolves within some seconds, whatever a host does.
     fn hosts(&self) -> BoxFuture<'static, Vec<HostInfo>>;
+
+    /// Ends a kept handle on a host, and resolves when that is verified.
+    fn end_held(
+        &self,
+        kept: KeptHandle,
+        grace: Duration,
+    ) -> BoxFuture<'static, Result<KeptReceipt, EndHeldError>>;
 }
 
 /// The hosts of the project, with the workers of pools.
 pub(crate) async fn list(State(api): State<Api>) -> Json<Vec<HostInfo>> {
     match &api.0.hosts {
-        Some(survey) => Json(survey.hosts().await),
+        Some(hosts) => Json(hosts.hosts().await),
         None => Json(Vec::new()),
     }
 }

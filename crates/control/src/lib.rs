@@ -62,7 +62,7 @@ pub use grpc::proto;
 pub use handover::{
     HandoverError, HandoverOffer, HandoverRequest, HandoverSocket, Predecessor, ReplacingServer,
 };
-pub use hosts::HostSurvey;
+pub use hosts::ReachHosts;
 pub use logged::LoggedSession;
 pub use openapi::openapi;
 pub use slots::{ConnectionSlot, ConnectionSlots, SlotClient};

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use windlass_process::{Exit, HeldEnd, HoldReceipt};
 use windlass_protocol::{KeptExit, KeptReceipt, KeptReceiptReason, Millis};
 
 /// The JSON object of the file, with the status in the format of `waitpid`.
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 struct ReceiptFile {
     reason: String,
     #[serde(default)]
@@ -42,6 +42,27 @@ pub(crate) fn read(file: &Path) -> Option<KeptReceipt> {
         at: Millis(receipt.at),
         limit: receipt.limit,
     })
+}
+
+/// The contents of a receipt file. The exit of the program is not written.
+pub(crate) fn written(receipt: &KeptReceipt) -> Vec<u8> {
+    let reason = match receipt.reason {
+        KeptReceiptReason::Aborted => "aborted",
+        KeptReceiptReason::Asked => "asked",
+        KeptReceiptReason::Outdated => "outdated",
+        KeptReceiptReason::Limit => "limit",
+        KeptReceiptReason::Lease => "lease",
+    };
+    let file = ReceiptFile {
+        reason: reason.to_owned(),
+        ended: receipt.ended,
+        survivors: receipt.survivors.clone(),
+        status: None,
+        at: receipt.at.0,
+        limit: receipt.limit.clone(),
+    };
+    // Cannot fail: a struct of strings and numbers.
+    serde_json::to_vec(&file).unwrap_or_default()
 }
 
 /// Converts a receipt that was received over a socket.

@@ -67,13 +67,33 @@ pub enum EndHeldError {
         /// The runtime's pid.
         owner: u32,
     },
-    /// It runs on another machine.
-    #[error(
-        "it runs on host `{host}`; continue its session, which takes it over, and abort it there"
-    )]
+    /// It runs on another machine. Nothing here knows how to reach it.
+    #[error("it runs on host `{host}`; `windlass kill` in its project ends it there")]
     Elsewhere {
         /// The host.
         host: String,
+    },
+    /// Its host is not configured in its project.
+    #[error(
+        "it runs on host `{host}`, which its project does not configure; its host ends it \
+         {lease_secs} s after its runtime is gone"
+    )]
+    UnknownHost {
+        /// The host.
+        host: String,
+        /// The lease of the handle.
+        lease_secs: u64,
+    },
+    /// Its host cannot be reached.
+    #[error(
+        "host `{host}` cannot be reached, which ends it {lease_secs} s after its runtime is gone; \
+         `windlass hosts check {host}` reports the reason"
+    )]
+    Unreachable {
+        /// The host.
+        host: String,
+        /// The lease of the handle.
+        lease_secs: u64,
     },
     /// It has no holder any more.
     #[error("it has ended")]
@@ -154,7 +174,8 @@ impl KeptStore {
         }
     }
 
-    /// Ends a held handle and its process tree, and waits until it is gone. Its receipt is left for the next session.
+    /// Ends a held handle of this machine and its process tree, and waits until it is gone. Its receipt is left for the
+    /// next session. A handle on another machine is [`EndHeldError::Elsewhere`].
     pub async fn end(
         &self,
         kept: &KeptHandle,
@@ -162,7 +183,11 @@ impl KeptStore {
     ) -> Result<KeptReceipt, EndHeldError> {
         if let Some(place) = &kept.key.remote {
             let host = place.host.clone();
-            return Err(EndHeldError::Elsewhere { host });
+            return Err(match self.remote_standing(kept) {
+                HeldStanding::Owned { owner } => EndHeldError::Owned { owner },
+                HeldStanding::Ended { .. } | HeldStanding::Lost { .. } => EndHeldError::Gone,
+                _ => EndHeldError::Elsewhere { host },
+            });
         }
         let key = key(kept).ok_or(EndHeldError::Gone)?;
         match key.end(grace).await {
@@ -171,6 +196,14 @@ impl KeptStore {
             Err(TakeOverError::Gone { .. }) => Err(EndHeldError::Gone),
             Err(other) => Err(EndHeldError::Holder(other)),
         }
+    }
+
+    /// Records that a handle on another machine was ended there, for the next session.
+    pub fn record_end(&self, kept: &KeptHandle, receipt: &KeptReceipt) -> io::Result<()> {
+        write_private(
+            &self.file(kept.name(), "receipt"),
+            &receipt::written(receipt),
+        )
     }
 
     /// The newest bytes of a held handle's output, at most `most` and 64 KiB.

@@ -55,6 +55,20 @@ pub struct RemoteAdoption {
     pub sandbox: Option<UnresolvedSandbox>,
 }
 
+impl RemoteAdoption {
+    /// Adopts a program only to end it. Its output is dropped.
+    pub fn to_end(key: HeldKey) -> Self {
+        Self {
+            key,
+            output: Output::new(OutputOptions::default()),
+            tap: None,
+            rebuild: None,
+            limits: ResourceLimits::default(),
+            sandbox: None,
+        }
+    }
+}
+
 /// Records the read position in a program's output.
 pub type ReadNoter = Box<dyn Fn(u64) + Send + Sync>;
 

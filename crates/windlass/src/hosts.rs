@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use windlass_config::{Config, HostConfig, ToolConfig};
 use windlass_executors::Launcher;
 use windlass_host::{CarrierAnswer, CarrierAsker, CarrierQuestion, Host, HostOptions};
-use windlass_process::{RemoteFuture, RemoteHost};
+use windlass_process::{RemoteFuture, RemoteHost, RemotePlace};
 use windlass_runtime::protocol::{AnswerType, Arguments, Question, ToolError};
 use windlass_runtime::{
     AdoptError, Answered, Executor, Job, JobDescription, Reporter, Start, Subject, SubjectPattern,
@@ -78,6 +78,12 @@ impl Hosts {
 
     pub(crate) fn all(&self) -> &[ConfiguredHost] {
         &self.hosts
+    }
+
+    /// The host on which a kept program runs.
+    pub(crate) fn having(&self, place: &RemotePlace) -> Option<&Arc<dyn RemoteHost>> {
+        let mut remotes = self.hosts.iter().map(|host| &host.remote);
+        remotes.find(|remote| remote.has_place(place))
     }
 
     fn get(&self, name: &str) -> Result<&ConfiguredHost, PlaceError> {

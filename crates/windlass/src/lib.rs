@@ -41,6 +41,7 @@ mod embedded;
 mod environment;
 mod function;
 mod git_files;
+mod held_on_host;
 mod host_survey;
 mod hosts;
 mod kept;

@@ -14,6 +14,7 @@ use windlass_process::{Command, Exit, KeepOptions, Process, RemoteAdoption, Remo
 use windlass_testing::needs;
 
 use crate::hosts::{WINDLASS, piped};
+use crate::http_support::Serve;
 use crate::kept::{act, spawn_kept, told};
 use crate::processes::{VICTIMS, Victim};
 use crate::support::{Drive, Project, eventually};
@@ -181,6 +182,83 @@ fn the_end_of_a_lease_on_a_host_is_reported_with_its_receipt() {
     let ended = format!("was ended when its lease was over: {VICTIMS} processes");
     assert!(texts.iter().any(|text| text.contains(&ended)), "{texts:?}");
     eventually("its files are gone", || project.kept_files().is_empty());
+}
+
+#[test]
+fn kill_ends_a_handle_on_a_host_that_no_runtime_has() {
+    let project = keeping(600);
+    let victim = Victim::new();
+    let mut drive = project.drive_named("work");
+    drive.run([spawn_kept("it", &victim.script())]);
+    victim.wait_until_up();
+    drive.kill();
+
+    let killed = project
+        .windlass(&["kill", "it", "--json"])
+        .output()
+        .unwrap();
+    let receipts: Value = serde_json::from_slice(&killed.stdout).unwrap();
+    assert_eq!(receipts[0]["ended"], json!(VICTIMS), "{receipts}");
+    assert_eq!(victim.alive(), Vec::<u32>::new());
+    let again = project.windlass(&["kill", "it"]).output().unwrap();
+    assert!(!again.status.success(), "it has ended");
+
+    let mut drive = project.drive_named("work");
+    let mut texts = Vec::new();
+    eventually("the end is told", || {
+        texts.extend(told(&mut drive));
+        !texts.is_empty()
+    });
+    assert!(
+        texts[0].contains(&format!("{VICTIMS} processes")),
+        "{texts:?}"
+    );
+    eventually("its files are gone", || project.kept_files().is_empty());
+}
+
+#[test]
+fn the_server_of_a_project_ends_its_held_handles_on_hosts() {
+    let project = keeping(600);
+    let victim = Victim::new();
+    let mut drive = project.drive_named("work");
+    drive.run([spawn_kept("it", &victim.script())]);
+    victim.wait_until_up();
+    drive.kill();
+
+    let serve = Serve::start(&project);
+    let held = serve.get("/held").json();
+    let name = held[0]["name"].as_str().unwrap();
+    let receipt = serve.post(&format!("/held/{name}/end"), json!({}));
+    assert_eq!(receipt.status, 200, "{receipt:?}");
+    assert_eq!(receipt.json()["ended"], json!(VICTIMS));
+    assert_eq!(victim.alive(), Vec::<u32>::new());
+    let again = serve.post(&format!("/held/{name}/end"), json!({}));
+    assert_eq!(again.status, 410, "{again:?}");
+}
+
+#[test]
+fn kill_reports_a_host_that_cannot_be_reached() {
+    let project = keeping(5);
+    let victim = Victim::new();
+    let mut drive = project.drive_named("work");
+    drive.run([spawn_kept("it", &victim.script())]);
+    victim.wait_until_up();
+    drive.kill();
+
+    let broken = "hosts.there.via=[\"false\"]";
+    let killed = project
+        .windlass(&["kill", "it", "--set", broken])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&killed.stdout).into_owned();
+    assert_eq!(killed.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("cannot be reached") && said.contains("windlass hosts check"),
+        "{said}"
+    );
+    eventually("the host ends it after the lease", || {
+        victim.alive().is_empty()
+    });
 }
 
 /// A runtime's own link to a host whose state is in this folder.
