@@ -178,7 +178,7 @@ fn a_host_is_reached_over_ssh() {
         checked.stderr()
     );
     assert!(
-        checked.stdout().contains("host `there` answers"),
+        checked.stdout().contains("host `there` replied"),
         "{}",
         checked.stdout()
     );

@@ -102,7 +102,7 @@ fn a_server_that_goes_and_comes_back_is_said_and_found_again() {
     let address = serve.address.clone();
     serve.kill();
     browser.wait("#connection[data-state=gone]");
-    browser.wait("#banner:has-text('gone')");
+    browser.wait("#banner:has-text('cannot be reached')");
     let serve = Serve::start_at(&project, &address);
     browser.wait("#connection[data-state=live]");
     with_a_secret(&serve);

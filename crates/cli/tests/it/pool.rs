@@ -187,7 +187,7 @@ fn a_broker_that_is_not_there_is_named() {
     let project = Project::with_own_config(config);
     let said = project.drive().error("shell", json!({"command": "true"}));
     assert!(
-        said.contains("NATS at nats://127.0.0.1:1 is not reached"),
+        said.contains("NATS at nats://127.0.0.1:1 cannot be reached"),
         "{said}"
     );
     let checked = project.run(&["hosts", "check", "fleet"], "");

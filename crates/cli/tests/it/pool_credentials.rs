@@ -157,7 +157,7 @@ fn credentials_files_separate_two_accounts() {
     let refused = Project::with_own_config(&config).run(&["hosts", "check", "fleet"], "");
     assert_eq!(refused.code(), Some(1), "{}", refused.stdout());
     assert!(
-        refused.stdout().contains("is not reached"),
+        refused.stdout().contains("cannot be reached"),
         "{}",
         refused.stdout()
     );

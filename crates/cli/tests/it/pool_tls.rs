@@ -83,7 +83,7 @@ fn a_pool_with_certificates_is_used_by_its_account_alone() {
     let bare = Project::with_own_config(&config).run(&["hosts", "check", "fleet"], "");
     assert_eq!(bare.code(), Some(1), "{}", bare.stdout());
     assert!(
-        bare.stdout().contains("is not reached"),
+        bare.stdout().contains("cannot be reached"),
         "{}",
         bare.stdout()
     );
