@@ -47,6 +47,8 @@ async fn watch(printer: Printer) -> anyhow::Result<ExitCode> {
         let overview = Overview::look().await?;
         if is_live {
             let printer = printer.for_live_area();
+            // The shell may have used the terminal while this was stopped.
+            screen.invalidate();
             screen.paint(&[], &printer.lines(&overview.listing(printer)));
         } else {
             let now = overview.to_json();

@@ -274,8 +274,11 @@ impl TurnView {
 
     /// Handles a key outside of prompts.
     async fn key(&mut self, key: KeyPress) {
-        if key == KeyPress::Unfold {
-            return self.unfold();
+        match key {
+            KeyPress::Unfold => return self.unfold(),
+            // The shell has used the terminal meanwhile.
+            KeyPress::Continued => self.screen.invalidate(),
+            _ => {}
         }
         let Some(writing) = &mut self.seat.writing else {
             if key == KeyPress::Interrupt {
@@ -289,10 +292,7 @@ impl TurnView {
                 let _ = writing.messages.send(Message::Leave);
             }
             KeyPress::Interrupt => writing.composer.set(""),
-            KeyPress::Continued => {
-                self.screen.write(PASTES);
-                self.screen.invalidate();
-            }
+            KeyPress::Continued => self.screen.write(PASTES),
             key => match writing.composer.take(key) {
                 Composed::Stay => {}
                 Composed::Sent(text) => {
