@@ -70,13 +70,13 @@ def limits():
     }
     for name, hog in hogs.items():
         code, text = shell(hog)
-        judge(name, code != 0 and "held" not in text and "memory" in text.lower() and "left" not in text, text)
+        judge(name, code != 0 and "held" not in text and "memory" in text.lower() and "running until" not in text, text)
         for left in pathlib.Path("/dev/shm").glob("hog-*"):
             left.unlink()
     configure("limits = { processes = 64 }")
     bomb = f"f() {{ sleep {TOKEN} & f & f & wait; }}; f {TOKEN}"
     code, text = shell(bomb)
-    judge("a fork bomb is named", code != 0 and "limit processes" in text and "left" not in text, text)
+    judge("a fork bomb is named", code != 0 and "limit processes" in text and "running until" not in text, text)
     until = time.monotonic() + 20
     while running(TOKEN) and time.monotonic() < until:
         time.sleep(0.05)
