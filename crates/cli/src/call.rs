@@ -42,7 +42,7 @@ pub(crate) async fn run(global: &Global, args: CallArgs) -> anyhow::Result<ExitC
     });
     // It ends with the session, and is awaited so that no prompt is left on the
     // terminal.
-    let prompting = tokio::spawn(prompt::attend(session.requests().watch()));
+    let prompting = windlass_task::spawn(prompt::attend(session.requests().watch()));
     let close = async {
         session.close().await;
         let _ = prompting.await;

@@ -68,7 +68,7 @@ pub(crate) async fn run(global: &Global, args: ChatArgs) -> anyhow::Result<ExitC
     };
     let printer = Printer::new(global);
     let showing = terminal::run(shows, assistant.session.clone(), seat, printer.colour);
-    let showing = tokio::spawn(showing);
+    let showing = windlass_task::spawn(showing);
     shower.show(Show::Lines(greeting));
     let mut chat = Chat {
         windlass,

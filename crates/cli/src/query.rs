@@ -101,7 +101,7 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
                 writing: None,
             };
             let showing = terminal::run(shows, session.clone(), seat, colour);
-            tokio::spawn(async move {
+            windlass_task::spawn(async move {
                 showing.await;
                 Ok(0)
             })
@@ -109,7 +109,7 @@ pub(crate) async fn run(global: &Global, args: QueryArgs) -> anyhow::Result<Exit
         Manner::Plain(form) => {
             let showing = plain::run(form, shows, session.requests().watch());
             let unread = unread.clone().drop_guard();
-            tokio::spawn(async move {
+            windlass_task::spawn(async move {
                 let outcome = showing.await;
                 if outcome.is_ok() {
                     unread.disarm();

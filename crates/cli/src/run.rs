@@ -119,7 +119,7 @@ async fn start(session: &Session, id: &str, args: &RunArgs) -> anyhow::Result<Ha
             && handle.info().state != HandleState::Pending
         {
             // Complete the call, although its reply is not used.
-            tokio::spawn(spawning);
+            windlass_task::spawn(spawning);
             return Ok(handle);
         }
         tokio::select! {

@@ -266,7 +266,7 @@ impl AskTurns {
         let listening = Arc::clone(self);
         let listener: AskListener = Arc::new(move |event| listening.hear(event));
         let watched = Watched::new(api, Some(self.session.id().as_str()));
-        tokio::spawn(async move {
+        windlass_task::spawn(async move {
             let ended = talk.turn(message, listener, interjections).await;
             *turns.under_way.lock() = None;
             turns.state.send_modify(|state| {

@@ -114,7 +114,7 @@ impl Peer {
         let (mut sender, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
         // It ends with the response's body.
-        tokio::spawn(connection);
+        windlass_task::spawn(connection);
         let headers = request.headers_mut();
         headers.insert("host", "localhost".parse().expect("it is plain text"));
         headers.insert(LOCAL, "1".parse().expect("it is plain text"));

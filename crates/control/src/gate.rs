@@ -40,7 +40,7 @@ where
     if admitted {
         return Some(stream);
     }
-    tokio::spawn(tokio::time::timeout(PATIENCE, refuse(stream)));
+    windlass_task::spawn(tokio::time::timeout(PATIENCE, refuse(stream)));
     None
 }
 

@@ -64,7 +64,7 @@ impl Drop for Holding {
             if let Some(count) = holders.get_mut(&lock) {
                 *count -= 1;
                 if *count == 0 {
-                    tokio::spawn(hand_back_unless_held(self.api.clone(), lock));
+                    windlass_task::spawn(hand_back_unless_held(self.api.clone(), lock));
                 }
             }
         }

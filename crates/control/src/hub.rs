@@ -118,9 +118,9 @@ impl Hub {
 
     /// Begins to follow every session there is and will be.
     pub(crate) fn start(api: &Api) {
-        tokio::spawn(follow_sessions(api.clone()));
+        windlass_task::spawn(follow_sessions(api.clone()));
         if let Some(folder) = api.0.peers.clone() {
-            tokio::spawn(follow_peers(api.clone(), folder));
+            windlass_task::spawn(follow_peers(api.clone(), folder));
         }
     }
 
@@ -250,7 +250,7 @@ async fn follow_sessions(api: Api) {
                 };
                 api.0.hub.put("session", data, None, source);
                 let read = before.remove(session.id()).unwrap_or_default().last;
-                tokio::spawn(follow(api.clone(), session, read));
+                windlass_task::spawn(follow(api.clone(), session, read));
             }
         }
         drop(live);
@@ -299,7 +299,7 @@ async fn follow_peers(api: Api, folder: std::path::PathBuf) {
             if known.lock().insert(peer.path.clone()) {
                 let (api, known) = (api.clone(), Arc::clone(&known));
                 let read = before.remove(&socket_name(&peer.path));
-                tokio::spawn(async move {
+                windlass_task::spawn(async move {
                     follow_peer(&api, &peer, read.as_deref()).await;
                     known.lock().remove(&peer.path);
                 });

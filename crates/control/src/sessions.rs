@@ -112,7 +112,7 @@ pub(crate) fn own(api: &Api, session: &Session, idle: Option<Duration>) {
         streams: 0,
     };
     api.0.owned.lock().insert(id.clone(), owned);
-    tokio::spawn(expire(api.clone(), id));
+    windlass_task::spawn(expire(api.clone(), id));
 }
 
 /// Keeps a session alive that was begun elsewhere in this process.

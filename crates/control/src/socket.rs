@@ -60,7 +60,7 @@ impl ControlSocket {
             limits: Limits::default(),
             closing: closing.clone(),
         };
-        tokio::spawn(accept(listener, service, is_tool, leaving.clone()));
+        windlass_task::spawn(accept(listener, service, is_tool, leaving.clone()));
         Ok(Self {
             path,
             leaving,
@@ -115,7 +115,7 @@ async fn accept(
         };
         slot.client.mark_authenticated();
         let service = service.clone();
-        tokio::spawn(async move {
+        windlass_task::spawn(async move {
             let client = slot.client.clone();
             // A Unix socket tells its peer at once.
             let admitted = !is_tool(stream.as_fd());

@@ -61,7 +61,7 @@ impl Executor for Function {
             output: output.clone(),
             ended: ended.clone(),
         };
-        let task = tokio::spawn(async move {
+        let task = windlass_task::spawn(async move {
             let result = call.await;
             end.report_end(Ending::reported(result));
         });

@@ -97,7 +97,7 @@ impl StateJob {
             ended,
             read,
             aborted,
-            follower: tokio::spawn(follow.run()).abort_handle(),
+            follower: windlass_task::spawn(follow.run()).abort_handle(),
         }))
     }
 

@@ -183,7 +183,7 @@ impl TerminalProgram {
             answers: watch::Sender::default(),
             aborted: AtomicBool::new(false),
         });
-        let follower = tokio::spawn(Arc::clone(&watch).follow(from));
+        let follower = windlass_task::spawn(Arc::clone(&watch).follow(from));
         Arc::new(Self {
             process,
             output,

@@ -347,7 +347,7 @@ impl TextJob {
                 job.exited(exit, &process, &mut writing).await;
             }
         };
-        FollowGuard(tokio::spawn(task).abort_handle())
+        FollowGuard(windlass_task::spawn(task).abort_handle())
     }
 
     /// Interprets the exit of the program.

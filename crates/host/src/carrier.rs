@@ -131,7 +131,7 @@ async fn talk(
         })?);
     }
     let (sender, writing) = FrameSender::new(stdin);
-    tokio::spawn(writing);
+    windlass_task::spawn(writing);
     sender.send(&NearFrame::Hello(hello).write());
     let mut reader: PipeReader = FrameReader::new(Box::new(stdout));
     let machine = greet(&mut reader, head).await?;

@@ -67,7 +67,7 @@ pub async fn serve(
         return Err(ServeError::NoLink);
     };
     let (sender, writing) = FrameSender::new(output);
-    let writing = tokio::spawn(writing);
+    let writing = windlass_task::spawn(writing);
     if hello.version != LINK_VERSION {
         let error = ServeError::Version {
             version: hello.version,
@@ -95,7 +95,7 @@ pub async fn serve(
         machine.sandbox = sandbox_support(&far.launcher).await.lines();
     }
     sender.send(&FarFrame::Hello(machine).write());
-    let beating = tokio::spawn(beat(sender.clone(), hello.heartbeat));
+    let beating = windlass_task::spawn(beat(sender.clone(), hello.heartbeat));
     let serving = far.serve(&mut reader, hello.heartbeat.saturating_mul(3));
     tokio::select! {
         () = serving => {}
@@ -201,8 +201,8 @@ impl FarEnd {
                 let own = program.and_then(|program| program.port_open(*port));
                 let sender = self.sender.clone();
                 match own {
-                    Some(open) => tokio::spawn(tell_port(sender, *id, open)),
-                    None => tokio::spawn(tell_port(sender, *id, port_open(*port))),
+                    Some(open) => windlass_task::spawn(tell_port(sender, *id, open)),
+                    None => windlass_task::spawn(tell_port(sender, *id, port_open(*port))),
                 };
                 return;
             }
@@ -221,7 +221,7 @@ impl FarEnd {
         }
         if let NearFrame::Leave { program } = frame {
             if let Some(program) = self.programs.remove(&program) {
-                tokio::spawn(async move { program.leave().await });
+                windlass_task::spawn(async move { program.leave().await });
             }
             return;
         }
@@ -235,7 +235,7 @@ impl FarEnd {
         let (launcher, folder) = (self.launcher.clone(), Arc::clone(&self.folder));
         let (sender, made) = (self.sender.clone(), self.made.clone());
         let (limits, lease, places) = (self.limits, self.lease, self.places);
-        tokio::spawn(async move {
+        windlass_task::spawn(async move {
             let (number, program) = match frame {
                 NearFrame::Start { program, start } => {
                     let spec = program::StartSpec {

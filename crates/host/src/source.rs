@@ -36,7 +36,7 @@ pub(crate) async fn connect(
 ) -> Result<CarrierLink, HostError> {
     let pipe = source.open(hello.session).await?;
     let (sender, writing) = FrameSender::new(pipe.output);
-    tokio::spawn(writing);
+    windlass_task::spawn(writing);
     sender.send(&NearFrame::Hello(hello).write());
     let mut reader = FrameReader::new(pipe.input);
     let mut head = Vec::new();

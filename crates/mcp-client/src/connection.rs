@@ -217,14 +217,14 @@ fn keep(
     let closing = CancellationToken::new();
     let (sender, gone) = watch::channel(None);
     let peer = service.peer().clone();
-    tokio::spawn(listen(peer.clone(), Arc::clone(service.service())));
+    windlass_task::spawn(listen(peer.clone(), Arc::clone(service.service())));
     let keeping = Keeping {
         service,
         process,
         closing: closing.clone(),
         gone: sender,
     };
-    tokio::spawn(keeping.run(ended));
+    windlass_task::spawn(keeping.run(ended));
     ServerConnection {
         peer,
         gone,

@@ -211,7 +211,7 @@ impl UpstreamServer {
         let (standing, news) = (Arc::clone(&inner.standing), inner.news.clone());
         let peer = connection.peer().clone();
         // A server that is slow to take note holds up no call.
-        tokio::spawn(async move { standing.tell_all(&peer, &news).await });
+        windlass_task::spawn(async move { standing.tell_all(&peer, &news).await });
         Ok(connection)
     }
 

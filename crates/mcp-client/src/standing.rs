@@ -144,7 +144,7 @@ async fn subscribe(
     let wanted = SubscriptionFilter::builder().resource_subscription(&uri);
     let mut subscription = peer.listen(wanted.build()).await?;
     let news = news.clone();
-    tokio::spawn(async move {
+    windlass_task::spawn(async move {
         let hearing = async {
             while let Ok(Some(notification)) = subscription.next().await {
                 if let ServerNotification::ResourceUpdatedNotification(updated) = notification {

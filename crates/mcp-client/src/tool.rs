@@ -49,7 +49,7 @@ impl Executor for McpTool {
             call: Arc::clone(&call),
             tool: self.tool.clone(),
         };
-        tokio::spawn(run(follow, start));
+        windlass_task::spawn(run(follow, start));
         Ok(Arc::new(McpJob {
             call,
             orders: OrderLedger::default(),

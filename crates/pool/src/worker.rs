@@ -337,7 +337,7 @@ impl Worker {
     async fn answer(self: &Arc<Self>, mut opens: Subscriber) {
         while let Some(message) = opens.next().await {
             let worker = Arc::clone(self);
-            tokio::spawn(async move {
+            windlass_task::spawn(async move {
                 let Some(reply) = message.reply.clone() else {
                     return;
                 };

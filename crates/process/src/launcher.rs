@@ -667,7 +667,7 @@ impl RunningProgram {
             drains,
         });
         let process = Process::new(Arc::clone(&shared));
-        tokio::spawn(Driver::new(shared, self.watch, self.streams, asked)?);
+        windlass_task::spawn(Driver::new(shared, self.watch, self.streams, asked)?);
         Ok(process)
     }
 }

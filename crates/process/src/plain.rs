@@ -105,7 +105,7 @@ pub(crate) fn start(
         news,
         exited: false,
     };
-    tokio::spawn(keeper.keep(incoming, command.grace));
+    windlass_task::spawn(keeper.keep(incoming, command.grace));
     let hold = ChildControl {
         orders,
         group: pid.cast_signed(),

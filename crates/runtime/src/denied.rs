@@ -168,7 +168,7 @@ pub(crate) fn offer_again(
 ) {
     let session = Arc::clone(&asking.session);
     let (handle, id) = (Arc::clone(handle), id.clone());
-    session.tasks.clone().spawn(async move {
+    windlass_task::spawn_tracked(&session.tasks.clone(), async move {
         let asked = async {
             let is_stopped = |status: &Status| matches!(status, Status::Stopped(_));
             let Status::Stopped(ending) = handle.wait_until(is_stopped).await else {

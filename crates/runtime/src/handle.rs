@@ -539,7 +539,7 @@ impl Handle {
         }
         let handle = Arc::downgrade(self);
         let closing = session.closing.clone();
-        session.tasks.spawn(async move {
+        windlass_task::spawn_tracked(&session.tasks, async move {
             closing
                 .run_until_cancelled(tokio::time::sleep_until(at))
                 .await;

@@ -86,7 +86,7 @@ pub(crate) fn route(session: &Arc<SessionInner>, handle: &Arc<Handle>, question:
     let asking = begin(session, handle, &question);
     let session = Arc::clone(session);
     let handle = Arc::clone(handle);
-    session.tasks.clone().spawn(async move {
+    windlass_task::spawn_tracked(&session.tasks.clone(), async move {
         if !asking.asks_person() && !handle.admits_answer(&question) {
             handle.give_up(&question);
             return;

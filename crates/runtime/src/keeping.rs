@@ -257,7 +257,7 @@ impl SessionInner {
         *keeping = HandleKeeping::Over;
         drop(keeping);
         let handle = Arc::clone(handle);
-        self.tasks.spawn(async move {
+        windlass_task::spawn_tracked(&self.tasks, async move {
             if let Some(job) = handle.job() {
                 job.abort(&new_order(), Limits::default().grace).await;
             }

@@ -112,7 +112,7 @@ impl LatePermit {
         }
         let (session, handle) = (Arc::clone(session), Arc::clone(handle));
         let (tasks, closing) = (session.tasks.clone(), session.closing.clone());
-        tasks.spawn(async move {
+        windlass_task::spawn_tracked(&tasks, async move {
             let ended = async {
                 match key.action {
                     HandleAction::Fetch => std::future::pending().await,

@@ -139,7 +139,7 @@ impl<'a> OneShotGuard<'a> {
         };
         session.requests.hand_over(&handle.call, &id);
         let closing = session.closing.clone();
-        session.tasks.spawn(async move {
+        windlass_task::spawn_tracked(&session.tasks, async move {
             closing.run_until_cancelled(rest).await;
         });
         Ok(id)
@@ -155,7 +155,7 @@ impl Drop for OneShotGuard<'_> {
         if self.handle.id().is_none() && !self.handle.is_stopped() {
             let handle = Arc::clone(self.handle);
             let ending = async move { handle.end("cancelled").await };
-            self.session.tasks.spawn(ending);
+            windlass_task::spawn_tracked(&self.session.tasks, ending);
         }
     }
 }

@@ -254,7 +254,7 @@ impl Session {
         };
         let session = Arc::downgrade(&self.inner);
         let closing = self.inner.closing.clone();
-        self.inner.tasks.spawn(async move {
+        windlass_task::spawn_tracked(&self.inner.tasks, async move {
             closing.run_until_cancelled(job.settle(ASKS_AGAIN)).await;
             if let Some(session) = session.upgrade() {
                 session.close_past_ask(&end);

@@ -51,7 +51,7 @@ pub(crate) fn look_after(session: &Arc<SessionInner>) {
         };
         let closing = session.closing.clone();
         let begun = Arc::clone(&started);
-        session.tasks.spawn(async move {
+        windlass_task::spawn_tracked(&session.tasks, async move {
             closing.run_until_cancelled(watch.run(&begun)).await;
         });
         started

@@ -77,7 +77,7 @@ fn go_on(
 ) {
     let session = Arc::clone(session);
     let (tasks, closing) = (session.tasks.clone(), session.closing.clone());
-    tasks.spawn(async move {
+    windlass_task::spawn_tracked(&tasks, async move {
         let going_on = start_when_permitted(session, reserved, permit, limited);
         closing.run_until_cancelled(going_on).await;
     });

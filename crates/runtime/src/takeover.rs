@@ -148,7 +148,7 @@ fn hand_back_in_time(session: &Arc<SessionInner>, handle: &Arc<Handle>, id: &Han
     let (id, lock) = (id.clone(), lock.to_owned());
     let (weak_session, weak_handle) = (Arc::downgrade(session), Arc::downgrade(handle));
     let closing = session.closing.clone();
-    session.tasks.spawn(async move {
+    windlass_task::spawn_tracked(&session.tasks, async move {
         loop {
             let Some(until) = weak_handle
                 .upgrade()

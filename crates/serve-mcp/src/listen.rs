@@ -52,7 +52,7 @@ pub(crate) fn listen(
         journal.tail(journal.last())
     };
     let conversation = Arc::downgrade(conversation);
-    tokio::spawn(async move {
+    windlass_task::spawn(async move {
         while let Some((_, entry)) = tail.next().await {
             let SessionEvent::Noticed(notice) = entry.event else {
                 continue;

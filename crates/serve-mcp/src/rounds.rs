@@ -50,7 +50,7 @@ impl ParkedCalls {
         self.0.lock().insert(name.clone(), round);
         let rounds = Arc::downgrade(&self.0);
         let forgotten = name.clone();
-        tokio::spawn(async move {
+        windlass_task::spawn(async move {
             tokio::time::sleep(PATIENCE).await;
             if let Some(rounds) = rounds.upgrade() {
                 let round = rounds.lock().remove(&forgotten);

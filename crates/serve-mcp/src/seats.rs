@@ -208,11 +208,11 @@ impl Seats {
     /// Routes all requests to calls that can ask, until the session ends.
     pub(crate) fn attend(&self, mut watch: RequestWatch) {
         let seats = self.clone();
-        tokio::spawn(async move {
+        windlass_task::spawn(async move {
             while let Some(open) = watch.next().await {
                 seats.0.news.send_replace(());
                 let seats = seats.clone();
-                tokio::spawn(async move {
+                windlass_task::spawn(async move {
                     tokio::select! {
                         biased;
                         () = open.closed() => {}

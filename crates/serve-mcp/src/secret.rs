@@ -64,7 +64,7 @@ impl SecretPage {
         let router = Router::new()
             .route("/{key}", get(show).post(take))
             .with_state(state);
-        let server = tokio::spawn(async move {
+        let server = windlass_task::spawn(async move {
             // It ends with the session.
             let _ = axum::serve(listener, router).await;
         });

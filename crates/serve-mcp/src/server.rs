@@ -375,7 +375,7 @@ impl ServerHandler for McpServer {
         if self.shared.may_change {
             let mut changes = self.shared.runtime.tools().changes();
             let peer = context.peer.clone();
-            tokio::spawn(async move {
+            windlass_task::spawn(async move {
                 while changes.changed().await.is_ok() {
                     if peer.notify_tool_list_changed().await.is_err() {
                         return;
@@ -388,7 +388,7 @@ impl ServerHandler for McpServer {
             let client = context.peer.peer_info();
             let client = client.map(|info| info.client_info.name.clone());
             // A lease must not run out while the client has nothing to ask.
-            tokio::spawn(async move {
+            windlass_task::spawn(async move {
                 server.succeed(&conversation, client.as_deref()).await;
             });
             if let Some(upstream) = &self.upstream {

@@ -151,7 +151,7 @@ impl ClientSession {
         let place = (context, doing);
         self.board.tasks.lock().insert(id.clone(), place);
         let conversation = Arc::downgrade(self);
-        tokio::spawn(async move {
+        windlass_task::spawn(async move {
             while changes.changed().await.is_ok() {
                 send_status(&conversation, &id, maker.as_ref()).await;
             }

@@ -48,7 +48,7 @@ pub async fn serve_stdio(
     let closing = {
         let conversation = Arc::clone(&conversation);
         let stop = stop.clone();
-        tokio::spawn(async move {
+        windlass_task::spawn(async move {
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = ended.cancelled() => tokio::time::sleep(LAST_WORDS).await,
@@ -179,7 +179,7 @@ where
                     // Nobody reads any more when it cannot be sent, and then
                     // the input ends too. Not awaited here: a dropped read
                     // must not cut a line in two.
-                    tokio::spawn(answer);
+                    windlass_task::spawn(answer);
                 }
                 None => {
                     self.ended.cancel();

@@ -94,7 +94,7 @@ pub(crate) fn tell_news(
 ) {
     let mut news = upstream.news();
     let conversation = Arc::downgrade(conversation);
-    tokio::spawn(async move {
+    windlass_task::spawn(async move {
         while let Some(news) = next(&mut news).await {
             let Some(conversation) = conversation.upgrade() else {
                 return;

@@ -99,7 +99,7 @@ impl Windlass {
                 // Another window of the same client, or the predecessor, which is about to end.
                 HeldStanding::Owned { .. } if !named => {
                     let session = session.id().to_string();
-                    tokio::spawn(successor.clone().outlast(session, kept.handle));
+                    windlass_task::spawn(successor.clone().outlast(session, kept.handle));
                 }
                 _ => successor.notify(session, kept),
             }
@@ -163,7 +163,7 @@ impl Successor {
         let notice = of_standing(&kept);
         if kept.standing == HeldStanding::Silent {
             session.notify(notice);
-            tokio::spawn(self.clone().retry(session.id().to_string(), kept.handle));
+            windlass_task::spawn(self.clone().retry(session.id().to_string(), kept.handle));
         } else if kept.is_over() {
             let (store, name) = (self.store.clone(), kept.handle.name().to_owned());
             session.notify_then(notice, move || store.forget(&name));

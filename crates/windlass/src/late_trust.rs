@@ -64,7 +64,7 @@ impl Windlass {
             return;
         }
         let windlass = Arc::downgrade(self);
-        tokio::spawn(async move {
+        windlass_task::spawn(async move {
             loop {
                 let answer = {
                     let looked = std::pin::pin!(look.notified());

@@ -151,7 +151,7 @@ impl Coming<'_> {
             let (config, server) = (config.clone(), server.clone());
             servers.push(begun.clone());
             let report = Arc::clone(self.report);
-            tokio::spawn(async move {
+            windlass_task::spawn(async move {
                 let asked = ask(&server, begun).await;
                 let found = Servers(vec![asked]).offer(&config);
                 for problem in found.fill(place, &server.name) {

@@ -61,7 +61,7 @@ impl AgentJob {
     ) -> Self {
         let (say, interjections) = mpsc::channel(WAITING);
         let cancel = CancellationToken::new();
-        tokio::spawn(work(
+        windlass_task::spawn(work(
             assistant,
             task,
             interjections,

@@ -58,7 +58,7 @@ pub(crate) async fn tell_requests(
         if let PersonRequest::Question(ask) = open.request() {
             let ask = ask.ask.clone();
             let (output, session, answered) = (output.clone(), session.clone(), answered.clone());
-            tokio::spawn(async move {
+            windlass_task::spawn(async move {
                 open.closed().await;
                 if !answered.remove(&ask) && !session.is_closing() {
                     output.write(&DriveOutput::Event(Box::new(DriveEvent::Withdrawn { ask })));

@@ -31,7 +31,7 @@ impl Batches {
             progress: BatchProgress::follow(session),
         };
         let in_order = runner.clone();
-        tokio::spawn(async move {
+        windlass_task::spawn(async move {
             while let Some((batch, cancel)) = queued.recv().await {
                 in_order.run(batch, cancel).await;
             }
@@ -55,7 +55,7 @@ impl Batches {
         }
         if concurrent {
             let runner = self.runner.clone();
-            tokio::spawn(async move { runner.run(batch, cancel).await });
+            windlass_task::spawn(async move { runner.run(batch, cancel).await });
         } else {
             // The receiver lives as long as `self`.
             let _ = self.queue.send((batch, cancel));
@@ -132,7 +132,7 @@ impl BatchProgress {
         let progress = Self(Arc::new(watch::Sender::new(ProgressState::default())));
         let mut tail = session.journal().tail(0);
         let told = progress.clone();
-        tokio::spawn(async move {
+        windlass_task::spawn(async move {
             while let Some((_, entry)) = tail.next().await {
                 if let SessionEvent::Replied { call, .. } = entry.event {
                     told.0.send_modify(|state| {

@@ -71,7 +71,7 @@ impl Drive {
         let watch = session.requests().watch();
         let answered = AnsweredAsks::default();
         let telling = asks::tell_requests(output.clone(), session.clone(), watch, answered.clone());
-        tokio::spawn(telling);
+        windlass_task::spawn(telling);
         Self {
             windlass: Arc::clone(windlass),
             batches: Batches::new(&session, &output),
@@ -202,7 +202,7 @@ impl Drive {
             }
             DriverRequest::Screen { .. } | DriverRequest::Output { .. } => {
                 let (session, output) = (self.session.clone(), self.output.clone());
-                tokio::spawn(async move {
+                windlass_task::spawn(async move {
                     let outcome = reads::wait_for(&session, request).await;
                     output.write(&DriveOutput::Reply(DriverReply::new(id, outcome)));
                 });
@@ -227,7 +227,7 @@ impl Drive {
         let output = self.output.clone();
         let progress = self.batches.progress().clone();
         let turn = Arc::clone(&self.turn);
-        tokio::spawn(async move {
+        windlass_task::spawn(async move {
             let _one_at_a_time = turn.lock().await;
             progress.answered_or_waiting(TURN_PATIENCE).await;
             let turn_end = session.end_turn().await;

@@ -20,7 +20,7 @@ impl Following {
         // Clamp a number from the future, which would wait for that event.
         let mut tail = session.journal().tail(after.unwrap_or(last).min(last));
         let (id, output) = (session.id().clone(), output.clone());
-        let task = tokio::spawn(async move {
+        let task = windlass_task::spawn(async move {
             while let Some((missed, entry)) = tail.next().await {
                 if missed > 0 {
                     let event = DriveEvent::Missed { count: missed };

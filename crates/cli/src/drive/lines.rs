@@ -49,7 +49,7 @@ pub(crate) fn read_connection(
     reader: impl AsyncRead + Unpin + Send + 'static,
 ) -> mpsc::Receiver<DriveLine> {
     let (sender, receiver) = mpsc::channel(AHEAD);
-    tokio::spawn(async move {
+    windlass_task::spawn(async move {
         let mut input = tokio::io::BufReader::with_capacity(64 << 10, reader);
         loop {
             let mut bytes = Vec::new();
@@ -168,7 +168,7 @@ impl LineOutput {
         };
         let (bytes, written) = (queue.bytes, queue.written);
         let closed = output.closed.clone();
-        tokio::spawn(async move {
+        windlass_task::spawn(async move {
             while let Some(mut line) = queued.recv().await {
                 while let Ok(next) = queued.try_recv() {
                     line.extend(next);

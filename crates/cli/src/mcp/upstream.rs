@@ -24,7 +24,7 @@ impl Upstreams {
         let news = broadcast::Sender::new(NEWS);
         for server in servers {
             let (mut of_server, news) = (server.news(), news.clone());
-            tokio::spawn(async move {
+            windlass_task::spawn(async move {
                 loop {
                     let told = match of_server.recv().await {
                         Ok(ServerNews::Prompts) => UpstreamNews::Prompts,

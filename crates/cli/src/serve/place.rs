@@ -92,7 +92,9 @@ impl ServerPlace {
             is_tool: peer_is_tool,
         };
         let api = api.clone();
-        Ok(tokio::spawn(async move { server.run(&api, closing).await }))
+        Ok(windlass_task::spawn(async move {
+            server.run(&api, closing).await
+        }))
     }
 }
 

@@ -70,7 +70,7 @@ impl RunningBatch {
             message: Some(message.clone()),
             ..RunOptions::until(&cancel)
         };
-        let run = tokio::spawn({
+        let run = windlass_task::spawn({
             let session = session.clone();
             async move { session.run(batch, options).await }
         });

@@ -31,7 +31,7 @@ pub(super) fn begin(api: &Api) {
             api: api.clone(),
             known: HashMap::new(),
         };
-        tokio::spawn(follower.run(place));
+        windlass_task::spawn(follower.run(place));
     });
 }
 

@@ -259,12 +259,12 @@ impl FarProgram {
             tasks: Mutex::default(),
         });
         let mut tasks = vec![
-            tokio::spawn(Arc::clone(&program).obey(incoming)).abort_handle(),
-            tokio::spawn(Arc::clone(&program).send_output(from)).abort_handle(),
-            tokio::spawn(Arc::clone(&program).tell_exit()).abort_handle(),
+            windlass_task::spawn(Arc::clone(&program).obey(incoming)).abort_handle(),
+            windlass_task::spawn(Arc::clone(&program).send_output(from)).abort_handle(),
+            windlass_task::spawn(Arc::clone(&program).tell_exit()).abort_handle(),
         ];
         if program.process.terminal().is_some() {
-            tasks.push(tokio::spawn(Arc::clone(&program).tell_prompts()).abort_handle());
+            tasks.push(windlass_task::spawn(Arc::clone(&program).tell_prompts()).abort_handle());
         }
         *program.tasks.lock() = tasks;
         program
@@ -278,7 +278,7 @@ impl FarProgram {
                 ..
             } => {
                 let program = Arc::clone(self);
-                tokio::spawn(async move { program.end(grace).await });
+                windlass_task::spawn(async move { program.end(grace).await });
             }
             NearFrame::Credit { until, .. } => {
                 if self.is_brief {
@@ -354,7 +354,7 @@ impl FarProgram {
                 }
                 NearFrame::Settle { id, limit, .. } => {
                     self.settling.send_modify(|count| *count += 1);
-                    tokio::spawn(Arc::clone(&self).settle(id, limit));
+                    windlass_task::spawn(Arc::clone(&self).settle(id, limit));
                 }
                 NearFrame::Ask { .. } => {
                     let usage = self.process.usage();

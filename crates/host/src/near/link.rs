@@ -337,7 +337,7 @@ impl Link {
             state.links
         };
         self.wake_all();
-        tokio::spawn(read(Arc::downgrade(self), connection, number));
+        windlass_task::spawn(read(Arc::downgrade(self), connection, number));
     }
 
     fn wake_all(&self) {
@@ -365,7 +365,7 @@ impl Link {
             });
         }
         self.wake_all();
-        tokio::spawn(reconnect(Arc::downgrade(self)));
+        windlass_task::spawn(reconnect(Arc::downgrade(self)));
     }
 
     /// The elapsed time of the leases; `None` if the link is not lost.
@@ -532,7 +532,7 @@ async fn read(link: Weak<Link>, connection: CarrierLink, number: u64) {
     };
     let limit = heartbeat.saturating_mul(3);
     let beaten = Weak::clone(&link);
-    let beating = tokio::spawn(async move {
+    let beating = windlass_task::spawn(async move {
         loop {
             tokio::time::sleep(heartbeat).await;
             let Some(link) = beaten.upgrade() else { return };

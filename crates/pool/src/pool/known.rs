@@ -99,7 +99,7 @@ impl KnownWorkers {
             changes: watch::Sender::new(0),
         });
         workers.list().await;
-        tokio::spawn(follow(Arc::downgrade(&workers), news));
+        windlass_task::spawn(follow(Arc::downgrade(&workers), news));
         Ok(workers)
     }
 
@@ -300,7 +300,7 @@ impl KnownWorkers {
                 known.presence.patience()
             );
             link.bury(&why);
-            tokio::spawn(async move {
+            windlass_task::spawn(async move {
                 // The programs are resumed from their stored output, and end.
                 let _ = tokio::time::timeout(RECALLING, host.connect(Vec::new())).await;
                 tokio::time::sleep(RECALLING).await;

@@ -150,7 +150,7 @@ impl StoredEnd {
             reading: Arc::new(Semaphore::new(READ_AT_ONCE)),
             heartbeat: HEARTBEAT,
         };
-        tokio::spawn(end.serve(from_near, to_near, answered));
+        windlass_task::spawn(end.serve(from_near, to_near, answered));
         LinkPipe {
             input: Box::new(input),
             output: Box::new(output),
@@ -219,7 +219,7 @@ impl StoredEnd {
             NearFrame::Forget { program } => {
                 if let Some(origin) = self.resumed.remove(&program) {
                     let reader = self.reader.clone();
-                    tokio::spawn(async move { reader.remove(origin).await });
+                    windlass_task::spawn(async move { reader.remove(origin).await });
                 }
             }
             resume @ NearFrame::Resume { .. } => {
@@ -235,7 +235,7 @@ impl StoredEnd {
         self.resumed.insert(resume.program, resume.origin);
         let (reader, why) = (self.reader.clone(), Arc::clone(&self.why));
         let (answers, reading) = (self.answers.clone(), Arc::clone(&self.reading));
-        tokio::spawn(async move {
+        windlass_task::spawn(async move {
             // The semaphore is never closed.
             let _permit = reading.acquire().await;
             let gone = || {

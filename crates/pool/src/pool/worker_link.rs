@@ -114,7 +114,7 @@ impl WorkerLink {
         let to = names.to_worker(&link);
         let broker = broker.clone();
         let mut dead = self.dead.subscribe();
-        tokio::spawn(async move {
+        windlass_task::spawn(async move {
             let mut end = LinkEnd {
                 broker,
                 messages,
@@ -178,7 +178,7 @@ impl NearGate {
             payload,
         );
         let adding = self.adding.clone();
-        tokio::spawn(async move {
+        windlass_task::spawn(async move {
             if let Err(Trouble(problem)) = queueing.await {
                 let failed = FarFrame::Failed {
                     program,
@@ -194,7 +194,7 @@ impl NearGate {
     fn recall(&mut self, gone: FarFrame, resume: StoredResume) {
         self.recalled.insert(resume.program, resume.origin);
         let (reader, adding) = (self.reader.clone(), self.adding.clone());
-        tokio::spawn(async move {
+        windlass_task::spawn(async move {
             let why = match &gone {
                 FarFrame::Gone { why, .. } => why.clone(),
                 _ => String::new(),
@@ -238,7 +238,7 @@ impl FrameGate for NearGate {
                 self.resumes.remove(&program);
                 if let Some(origin) = self.recalled.remove(&program) {
                     let reader = self.reader.clone();
-                    tokio::spawn(async move { reader.remove(origin).await });
+                    windlass_task::spawn(async move { reader.remove(origin).await });
                 }
                 true
             }

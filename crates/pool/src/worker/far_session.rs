@@ -122,7 +122,7 @@ impl FarSession {
             outputs: HashMap::new(),
         };
         let (worker, session) = (Arc::downgrade(worker), Arc::clone(self));
-        let task = tokio::spawn(async move {
+        let task = windlass_task::spawn(async move {
             serve_link(far_end, end, gate).await;
             session.ended(worker);
         });
@@ -151,7 +151,7 @@ impl FarSession {
             self.follow_held(&worker, links);
         }
         let session = Arc::clone(self);
-        tokio::spawn(async move {
+        windlass_task::spawn(async move {
             tokio::time::sleep(lease).await;
             let mut keeps: Vec<(u64, Duration)> = {
                 let Some(worker) = worker.upgrade() else {
@@ -209,7 +209,7 @@ impl FarSession {
         let records: Vec<_> = self.state.lock().records.values().cloned().collect();
         let folder = &worker.options.serve.folder;
         for record in records {
-            tokio::spawn(held::follow(
+            windlass_task::spawn(held::follow(
                 Arc::clone(self),
                 links,
                 folder.clone(),

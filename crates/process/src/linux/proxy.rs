@@ -82,7 +82,7 @@ impl Proxy {
         let listener = listen(listener)?;
         let port = listener.local_addr()?.port();
         let rules = Arc::new(ProxyRules::new(hosts));
-        let accepting = tokio::spawn(accept(listener, Arc::clone(&rules))).abort_handle();
+        let accepting = windlass_task::spawn(accept(listener, Arc::clone(&rules))).abort_handle();
         Ok(Self {
             port,
             rules,

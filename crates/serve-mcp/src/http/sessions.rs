@@ -170,7 +170,7 @@ impl HttpSessions {
             };
             let sessions = Arc::downgrade(&self.0);
             let (watched, idle) = (entry.clone(), self.0.idle);
-            tokio::spawn(async move {
+            windlass_task::spawn(async move {
                 // A client that names a session returns to it, with or without a stream.
                 let linger = match &key {
                     SessionKey::Chosen { .. } => idle,
