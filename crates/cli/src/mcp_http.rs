@@ -25,7 +25,9 @@ use tokio_util::sync::CancellationToken;
 use windlass_control::admit;
 use windlass_process::peer_is_tool;
 use windlass_serve_http::{BearerCheck, Token};
-use windlass_serve_mcp::{ClientIdentity, HttpOptions, HttpSessions, McpServer, http_router};
+use windlass_serve_mcp::{
+    ClientIdentity, HttpOptions, HttpSessions, McpServer, http_router, serve_router,
+};
 
 /// The variable with the token. If it is unset, a token is generated and
 /// printed.
@@ -98,8 +100,7 @@ async fn serve_unix(router: Router, path: &Path, stop: CancellationToken) -> any
     std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
     errln!("windlass: MCP at unix:{}", path.display());
     let router = router.layer(middleware::from_fn(local));
-    let serving = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned());
-    let outcome = serving.await;
+    let outcome = serve_router(listener, router, stop).await;
     let _ = std::fs::remove_file(path);
     Ok(outcome?)
 }
@@ -113,8 +114,7 @@ async fn serve_tcp(router: Router, address: &str, stop: CancellationToken) -> an
         let _ = stream.set_nodelay(true);
     });
     let router = router.layer(middleware::from_fn_with_state(token, bearer));
-    let serving = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned());
-    Ok(serving.await?)
+    Ok(serve_router(listener, router, stop).await?)
 }
 
 async fn listen(address: &str) -> anyhow::Result<TcpListener> {

@@ -72,6 +72,13 @@ impl ConnectionService {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(self.limits.stall));
+        let stream = FirstBytes::within(self.limits.first, stream);
+        self.serve_bytes(stream, client).await;
+    }
+
+    async fn serve_bytes(self, stream: FirstBytes, client: SlotClient) {
         let Self {
             api,
             router,
@@ -79,9 +86,6 @@ impl ConnectionService {
             closing,
         } = self;
         let _open = Open::new(&api);
-        let mut stream = TimeoutStream::new(stream);
-        stream.set_write_timeout(Some(limits.stall));
-        let stream = FirstBytes::within(limits.first, Box::pin(stream));
         let spoken = stream.spoken();
         let io = TokioIo::new(stream);
         let router = TowerToHyperService::new(router);

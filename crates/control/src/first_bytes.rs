@@ -17,13 +17,18 @@ use tokio_util::sync::CancellationToken;
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// A stream of which reading fails when the first bytes do not come in time.
-pub(crate) struct FirstBytes<S> {
-    stream: S,
+pub(crate) struct FirstBytes {
+    /// Boxed, so that HTTP is compiled once for all kinds of connections.
+    stream: Pin<Box<dyn ByteStream>>,
     /// Gone when the version is known.
     waiting: Option<FirstWait>,
     /// Cancelled when the version is known.
     spoken: CancellationToken,
 }
+
+trait ByteStream: AsyncRead + AsyncWrite + Send {}
+
+impl<S: AsyncRead + AsyncWrite + Send> ByteStream for S {}
 
 struct FirstWait {
     limit: Pin<Box<Sleep>>,
@@ -31,12 +36,15 @@ struct FirstWait {
     seen: usize,
 }
 
-impl<S> FirstBytes<S> {
+impl FirstBytes {
     /// Gives the client this long.
-    pub(crate) fn within(limit: Duration, stream: S) -> Self {
+    pub(crate) fn within<S>(limit: Duration, stream: S) -> Self
+    where
+        S: AsyncRead + AsyncWrite + Send + 'static,
+    {
         let limit = Box::pin(tokio::time::sleep(limit));
         Self {
-            stream,
+            stream: Box::pin(stream),
             waiting: Some(FirstWait { limit, seen: 0 }),
             spoken: CancellationToken::new(),
         }
@@ -57,7 +65,7 @@ impl FirstWait {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for FirstBytes<S> {
+impl AsyncRead for FirstBytes {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -65,7 +73,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for FirstBytes<S> {
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
         let before = buffer.filled().len();
-        let read = Pin::new(&mut this.stream).poll_read(context, buffer);
+        let read = this.stream.as_mut().poll_read(context, buffer);
         let Some(waiting) = &mut this.waiting else {
             return read;
         };
@@ -81,20 +89,20 @@ impl<S: AsyncRead + Unpin> AsyncRead for FirstBytes<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for FirstBytes<S> {
+impl AsyncWrite for FirstBytes {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        self.stream.as_mut().poll_write(context, bytes)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
+        self.stream.as_mut().poll_flush(context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+        self.stream.as_mut().poll_shutdown(context)
     }
 }

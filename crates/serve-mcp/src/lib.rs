@@ -31,7 +31,7 @@ mod upstream;
 mod wording;
 
 pub use conversation::{SessionFactory, SessionSuccession};
-pub use http::{ClientIdentity, HttpOptions, HttpSessions, http_router};
+pub use http::{ClientIdentity, HttpOptions, HttpSessions, http_router, serve_router};
 pub use offer::offered;
 pub use server::{McpOptions, McpServer, TaskPolicy};
 pub use stdio::{StdioError, serve_stdio};

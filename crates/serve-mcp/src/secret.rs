@@ -19,11 +19,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 use ulid::Ulid;
 use windlass_protocol::{Ask, RequestRendering};
 use windlass_runtime::Answered;
 
 use crate::form;
+use crate::http::serve_router;
 
 /// The page server, shared by all secrets of a session.
 pub(crate) struct SecretPage {
@@ -66,7 +68,7 @@ impl SecretPage {
             .with_state(state);
         let server = windlass_task::spawn(async move {
             // It ends with the session.
-            let _ = axum::serve(listener, router).await;
+            let _ = serve_router(listener, router, CancellationToken::new()).await;
         });
         Ok(Self {
             authority,
