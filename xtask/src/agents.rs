@@ -19,15 +19,18 @@ use std::path::PathBuf;
 
 use anyhow::{Context, ensure};
 
+use crate::sandboxed::ToolSandbox;
 use crate::{packages, workspace};
 use agent::Agent;
 use sitting::Verdict;
 use stage::Stage;
 
 /// Runs the sitting with the named agents (default: all), and prints a table.
-/// An agent that cannot be installed is reported as skipped.
-pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
-    let agents = chosen(names)?;
+/// An agent that cannot be installed is reported as skipped. With
+/// `--sandbox workspace` the tools of the agents run in a sandbox.
+pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
+    let (sandbox, names) = ToolSandbox::read(arguments)?;
+    let agents = chosen(&names)?;
     let programs = build()?;
     let mut rows = Vec::new();
     for agent in agents {
@@ -36,10 +39,11 @@ pub(crate) fn run(names: &[String]) -> anyhow::Result<()> {
             Err(why) => Row::skipped(agent, &why),
             Ok(installed) => {
                 let version = npm::version(&installed.program, &programs.node)?;
-                let stage = Stage::set(agent, &installed, &programs, &sitting::scenery())?;
+                let stage = Stage::set(agent, &installed, &programs, &sitting::scenery(sandbox))?;
                 let mut verdict = stage.play()?;
                 if !agent.is_interactive {
-                    let stage = Stage::set(agent, &installed, &programs, &restart::scenery())?;
+                    let stage =
+                        Stage::set(agent, &installed, &programs, &restart::scenery(sandbox))?;
                     let restarted = restart::play(&stage)?;
                     verdict.seen.extend(restarted.seen);
                     verdict.faults.extend(restarted.faults);

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::sandboxed::ToolSandbox;
 use crate::{artefacts, conformance, test, tidy, workspace};
 
 /// A finished stage, and its duration.
@@ -42,7 +43,11 @@ fn run_stages(times: &mut Vec<StageTime>) -> anyhow::Result<()> {
     })?;
     stage("tidy", &tidy::check)?;
     stage("test", &|| test::run(&[]))?;
-    stage("conformance", &conformance::run)?;
+    stage("sandbox", &|| {
+        let terminals = ["--sandbox", "workspace", "--test", "it", "term_"];
+        test::run(&terminals.map(str::to_owned))
+    })?;
+    stage("conformance", &|| conformance::run(ToolSandbox::Off))?;
     stage("package", &|| {
         artefacts::run(&["--profile".to_owned(), "release".to_owned()])
     })

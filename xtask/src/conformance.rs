@@ -18,6 +18,7 @@ use cargo_metadata::MetadataCommand;
 use serde_json::Value;
 
 use crate::clients;
+use crate::sandboxed::{SET_WORKSPACE, ToolSandbox};
 use crate::workspace;
 
 const VERSIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
@@ -34,15 +35,15 @@ const NOT_OURS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Runs the suite; fails if a check failed.
-pub(crate) fn run() -> anyhow::Result<()> {
+/// Runs the suite with its tools in this sandbox; fails if a check failed.
+pub(crate) fn run(sandbox: ToolSandbox) -> anyhow::Result<()> {
     if Command::new("npm").arg("--version").output().is_err() {
         println!("skipping the MCP conformance suite: `npm` is not installed");
         return Ok(());
     }
     let node = clients::provide()?.join("mcp-node");
     workspace::cargo(["build", "--package", "windlass-cli"])?;
-    let server = Server::start()?;
+    let server = Server::start(sandbox)?;
     let results = server.folder.join("results");
     let outcome =
         VERSIONS
@@ -54,8 +55,13 @@ pub(crate) fn run() -> anyhow::Result<()> {
                 failed.extend(faults.into_iter().map(|fault| format!("{version} {fault}")));
                 anyhow::Ok((passed + more, failed))
             });
+    let is_sandboxed = server.is_sandboxed();
     drop(server);
     let (passed, failed) = outcome?;
+    ensure!(
+        is_sandboxed == (sandbox == ToolSandbox::Workspace),
+        "the tools did not run as the option says"
+    );
     for fault in &failed {
         println!("error: {fault}");
     }
@@ -122,11 +128,12 @@ fn reason(id: &str) -> Option<&'static str> {
 struct Server {
     child: Child,
     folder: PathBuf,
+    project: PathBuf,
     url: String,
 }
 
 impl Server {
-    fn start() -> anyhow::Result<Self> {
+    fn start(sandbox: ToolSandbox) -> anyhow::Result<Self> {
         let folder =
             std::env::temp_dir().join(format!("windlass-conformance-{}", std::process::id()));
         std::fs::create_dir_all(&folder)?;
@@ -151,14 +158,23 @@ impl Server {
         for variable in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"] {
             command.env(variable, folder.join(variable));
         }
+        if sandbox == ToolSandbox::Workspace {
+            command.env("WINDLASS_SET", SET_WORKSPACE);
+        }
         let child = command.spawn().context("cannot start the server")?;
         let mut server = Self {
             child,
             folder,
+            project: fixtures,
             url: String::new(),
         };
         server.url = server.forward(&socket)?;
         Ok(server)
+    }
+
+    /// Whether the tools run in a sandbox: it has a placeholder in the project.
+    fn is_sandboxed(&self) -> bool {
+        self.project.join(".claude").is_dir()
     }
 
     /// Waits for the socket, and forwards a TCP address to it.

@@ -23,6 +23,7 @@ mod lint_api;
 mod nats;
 mod packages;
 mod real_model;
+mod sandboxed;
 mod schemas;
 mod sdk_bench;
 mod sdks;
@@ -35,12 +36,15 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 
+use sandboxed::ToolSandbox;
+
 const USAGE: &str = "\
 usage: cargo xtask <chore> [arguments]
 
   tidy      check which crate uses which, the manifests, the test folders and
             that the counts of the ratchet do not rise; --tighten lowers them
-  test      install what the tests need, run all of them, count them
+  test      install what the tests need, run all of them, count them; --sandbox
+            workspace confines the tools of the command's tests
   schemas   write schemas/*.schema.json and openapi.json
   shots     make the pictures of the page in docs/guide; arguments name some
   bench     run the benchmarks; arguments are passed on
@@ -50,22 +54,24 @@ usage: cargo xtask <chore> [arguments]
             `windlass` program, else a release build is made
   adapters  run the programs of docs/adapters with their frameworks; arguments
             name them
-  agents    run real agents from npm with Windlass; arguments name them
+  agents    run real agents from npm with Windlass; arguments name them, and
+            --sandbox workspace confines their tools
   frameworks   run agent frameworks as MCP clients; arguments name them
   lint-api     run the linters of other people over openapi.json, the schemas
             and the proto
   fleet     run pools of workers with 3 brokers, 5 workers, 1,000 handles and deaths
             of all kinds
   real-model   run a turn with a small model from PyPI
-  conformance  run the official MCP suite against our server
+  conformance  run the official MCP suite against our server; --sandbox workspace
+            confines its tools
   esctest   run the terminal test suite esctest2 on one of our terminals; the
             argument is the folder of a checkout of it
   kernels   try limits and sandboxes on stock kernels of Debian in an emulated
             machine; arguments name suites of Debian, --tests adds tests of limits
   package   build everything that users install into dist/, and try it;
             --check tries what is there, --profile NAME builds another way
-  ci        formatting, clippy, features, tidy, test, conformance and packages:
-            what must hold before a merge";
+  ci        formatting, clippy, features, tidy, test, terminals in a sandbox,
+            conformance and packages: what must hold before a merge";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -85,7 +91,7 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
     if !rest.is_empty()
         && matches!(
             chore.as_str(),
-            "schemas" | "fleet" | "sdks" | "conformance" | "lint-api" | "real-model" | "ci"
+            "schemas" | "fleet" | "sdks" | "lint-api" | "real-model" | "ci"
         )
     {
         bail!("`{chore}` takes no arguments, but `{}` was given", rest[0]);
@@ -103,7 +109,7 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
         "agents" => agents::run(rest),
         "frameworks" => frameworks::run(rest),
         "lint-api" => lint_api::run(),
-        "conformance" => conformance::run(),
+        "conformance" => conformance::run(ToolSandbox::read_only_this(rest)?),
         "real-model" => real_model::run(),
         "esctest" => esctest::run(rest),
         "kernels" => kernels::run(rest),

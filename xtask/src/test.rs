@@ -10,13 +10,14 @@ mod tally;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail, ensure};
 
 use crate::adapters;
 use crate::clients;
 use crate::nats;
+use crate::sandboxed::ToolSandbox;
 use crate::sdks;
 use crate::workspace;
 use tally::Tally;
@@ -24,9 +25,14 @@ use tally::Tally;
 /// Names the file to which a skipped test appends a line.
 const SKIP_LOG: &str = "WINDLASS_SKIP_LOG";
 
+/// The variable that puts the tools of all tests of the command into a sandbox.
+const SANDBOX: &str = "WINDLASS_TEST_SANDBOX";
+
 /// Runs all tests of the workspace and prints the counts as the last line.
-/// `arguments` go to `cargo test`.
+/// `arguments` go to `cargo test`, except for `--sandbox workspace`, which
+/// runs the tools of the command's tests in that sandbox.
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
+    let (sandbox, arguments) = ToolSandbox::read(arguments)?;
     let mut missing = programs::provide();
     let clients = clients::provide();
     if let Err(why) = &clients {
@@ -42,7 +48,12 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     let folders: Vec<PathBuf> = nats.into_iter().collect();
     let log = std::env::temp_dir().join(format!("windlass-skipped-{}", std::process::id()));
     std::fs::write(&log, "").with_context(|| format!("cannot write `{}`", log.display()))?;
-    let outcome = run_cargo(arguments, &missing, (&folders, clients.as_deref()), &log);
+    let mut command = test_command(&missing, (&folders, clients.as_deref()), &log)?;
+    command.args(&arguments);
+    if sandbox == ToolSandbox::Workspace {
+        command.env(SANDBOX, "workspace");
+    }
+    let outcome = run_counting(command);
     let skipped = std::fs::read_to_string(&log).unwrap_or_default();
     // A private file in the temporary directory: it does no harm if it stays.
     let _ = std::fs::remove_file(&log);
@@ -81,13 +92,12 @@ fn test_packages(tally: &mut Tally) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs `cargo test`, shows its output and counts the tests.
-fn run_cargo(
-    arguments: &[String],
+/// `cargo test` with the programs that tests need.
+fn test_command(
     missing: &[&str],
     (first, last): (&[PathBuf], Option<&Path>),
     log: &Path,
-) -> anyhow::Result<(Tally, bool)> {
+) -> anyhow::Result<Command> {
     let mut command = workspace::cargo_command();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = first.iter().cloned().chain(std::env::split_paths(&path));
@@ -96,10 +106,14 @@ fn run_cargo(
     // Count all tests, even after a binary has failed.
     command
         .args(["test", "--workspace", "--no-fail-fast"])
-        .args(arguments)
         .env(programs::SKIP, missing.join(","))
         .env(SKIP_LOG, log)
         .stdout(Stdio::piped());
+    Ok(command)
+}
+
+/// Runs `cargo test`, shows its output and counts the tests.
+fn run_counting(mut command: Command) -> anyhow::Result<(Tally, bool)> {
     let said = workspace::shown(&command);
     println!("$ {said}");
     let mut child = command

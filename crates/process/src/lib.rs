@@ -124,6 +124,9 @@ macro_rules! init_before_main {
     };
 }
 
+#[cfg(all(test, target_os = "linux"))]
+init_before_main!();
+
 /// The parts of a sandbox that this system can enforce. Creates and drops
 /// namespaces, which takes some milliseconds.
 pub async fn sandbox_support(launcher: &Launcher) -> SandboxSupport {

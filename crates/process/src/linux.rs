@@ -4,8 +4,8 @@
 //!
 //! - In the runtime's process: `zygotes` (provides shims), `start` (sends the start order), `link` (communicates with a
 //!   shim), `foreground` (inspects the programs of a terminal), `guard` (handles a dead zygote), `sweep` (cleans up after
-//!   a dead runtime), and `sandbox` (prepares confinements, with `ruleset`, `filter`, `mounts`, `sightings`, `private`
-//!   and `proxy`).
+//!   a dead runtime), and `sandbox` (prepares confinements, with `ruleset`, `filter`, `mounts`, `sightings`, `private`,
+//!   `placeholder` and `proxy`).
 //! - In any process: `ancestry` (whether it descends from a shim) and `peer` (whether a client does).
 //! - In separate processes: `zygote` and `shim`, with `end` (ends a tree), `enter` (starts a confined program),
 //!   `namespaces` (creates its namespaces) and `supervise` (enforces its limits). `brand` marks all of them.
@@ -20,6 +20,7 @@ mod enter;
 mod filter;
 mod filter_program;
 mod foreground;
+mod git_exclude;
 mod guard;
 mod held_streams;
 mod holder;
@@ -31,6 +32,7 @@ mod marker;
 mod mounts;
 mod namespaces;
 mod peer;
+mod placeholder;
 mod plain_child;
 mod private;
 mod proxy;

@@ -157,6 +157,7 @@ fn in_line(
         return denials;
     }
     let mut words = words(line);
+    words.extend(bare_name(line));
     // A file that is copied is only read.
     let is_copied = line.contains("copy");
     let last = words.last().copied();
@@ -165,7 +166,7 @@ fn in_line(
         line.strip_prefix(word)
             .is_some_and(|rest| rest.starts_with(':'))
     };
-    if words.len() > 1 {
+    if words.len() > 1 || is_of_shell(line) {
         words.retain(|word| !is_name(word));
     }
     for word in words {
@@ -184,6 +185,23 @@ fn in_line(
         }
     }
     denials
+}
+
+/// A file name without a slash or quotes, which some shells print before this error. Other errors are too common to be
+/// about a file of the working directory.
+fn bare_name(line: &str) -> Option<&str> {
+    let end = line.to_lowercase().find(": read-only file system")?;
+    let name = line.get(..end)?.rsplit([' ', ':']).next()?;
+    let is_bare = !name.is_empty() && !name.contains(['/', '\'', '"', '`', '’', '”']);
+    (is_bare && !name.starts_with('.')).then_some(name)
+}
+
+/// Whether a line begins with the name of a shell and the number of a line of its script.
+fn is_of_shell(line: &str) -> bool {
+    let mut parts = line.split(": ").skip(1);
+    let number = parts.next().map(|it| it.trim_start_matches("line "));
+    let is_number = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
+    number.is_some_and(is_number) && parts.next().is_some()
 }
 
 /// Whether a line is a stack frame, which names a source location and no file

@@ -26,12 +26,16 @@ impl UserAccess for Nobody {
 }
 
 fn told_to(user: &impl UserAccess, output: &str) -> Vec<String> {
+    told_in(SandboxMode::Workspace, user, output)
+}
+
+fn told_in(mode: SandboxMode, user: &impl UserAccess, output: &str) -> Vec<String> {
     let places = ProjectPlaces {
         root: "/home/u/p".into(),
         home: "/home/u".into(),
         ..ProjectPlaces::default()
     };
-    let settings = SandboxSettings::of_mode(SandboxMode::Workspace);
+    let settings = SandboxSettings::of_mode(mode);
     let confinement = resolve(&settings, None, &places)
         .confinement
         .expect("a sandbox");
@@ -147,4 +151,29 @@ fn files_that_the_user_could_not_have_are_not_told() {
     let output =
         "cat: /etc/shadow: Permission denied\ntouch: cannot touch '/etc/x': Permission denied";
     assert_eq!(told_to(&Nobody, output), [""; 0]);
+}
+
+#[test]
+fn a_bare_name_is_a_file_of_the_working_folder() {
+    for output in [
+        "/bin/sh: 1: cannot create new: Read-only file system",
+        "sh: 12: cannot create new: Read-only file system",
+        "bash: line 1: new: Read-only file system",
+        "bash: new: Read-only file system",
+        "touch: cannot touch 'new': Read-only file system",
+    ] {
+        let told = told_in(SandboxMode::ReadOnly, &Root, output);
+        assert_eq!(told, ["write to /home/u/p/sub/new"], "{output}");
+    }
+}
+
+#[test]
+fn the_shell_that_reports_an_error_is_not_its_file() {
+    for output in [
+        "/bin/sh: 1: Permission denied here",
+        "/bin/bash: line 3: fork: Operation not permitted",
+    ] {
+        let told = told_in(SandboxMode::ReadOnly, &Root, output);
+        assert_eq!(told, [""; 0], "{output}");
+    }
 }

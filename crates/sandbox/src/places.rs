@@ -71,6 +71,19 @@ pub(crate) const PROJECT_HOLES: &[&str] = &[
     ".kiro",
     ".aider.conf.yml",
     ".idea",
+    ".cline",
+    ".pi",
+    ".crush",
+    "crush.json",
+    ".crush.json",
+    "crushrc",
+    ".crushrc",
+    ".kilocode",
+    ".amazonq",
+    ".junie",
+    ".factory",
+    ".devcontainer",
+    ".github/hooks",
 ];
 
 /// Files of a home folder that later run outside of the sandbox, for sandboxes that may write it.

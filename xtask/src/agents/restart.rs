@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::agent::Agent;
 use super::sitting::{LAST_WORDS, Verdict, results};
 use super::stage::{Model, Scenery, Stage};
+use crate::sandboxed::{ToolNetwork, ToolSandbox};
 
 /// The time limit of each step, on a busy machine.
 const STEP: Duration = Duration::from_mins(2);
@@ -24,13 +25,17 @@ const ID: &str = "dev";
 /// The server appends a line to this file when it starts.
 const STARTS: &str = "starts.txt";
 
-pub(super) fn scenery() -> Scenery {
+pub(super) fn scenery(sandbox: ToolSandbox) -> Scenery {
+    // The kept server is asked from outside.
+    let tables = sandbox.tables(ToolNetwork::Full);
     Scenery {
         name: "restart",
+        sandbox,
         // The agent blocks in a call until it is killed.
-        config: "[mcp]\nmax_block_secs = 300\n\
-                 [conversation.tools.shell.spawn.lifecycle]\nkeepable_secs = 600\n"
-            .to_owned(),
+        config: format!(
+            "[mcp]\nmax_block_secs = 300\n\
+             [conversation.tools.shell.spawn.lifecycle]\nkeepable_secs = 600\n{tables}"
+        ),
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::agent::Agent;
 use super::stage::Scenery;
+use crate::sandboxed::{ToolNetwork, ToolSandbox};
 
 /// The judgement of a sitting.
 pub(super) struct Verdict {
@@ -35,13 +36,18 @@ impl Verdict {
 /// of writing it.
 pub(super) const LAST_WORDS: &str = "That-was-all.";
 
+/// A file in which a tool states whether it is in a sandbox.
+const RIGHTS: &str = "rights.txt";
+
 /// The time after which a call becomes a handle if the client requests no progress.
 const MAX_BLOCK_SECS: u64 = 8;
 
-pub(super) fn scenery() -> Scenery {
+pub(super) fn scenery(sandbox: ToolSandbox) -> Scenery {
+    let tables = sandbox.tables(ToolNetwork::None);
     Scenery {
         name: "sitting",
-        config: format!("[mcp]\nmax_block_secs = {MAX_BLOCK_SECS}\n"),
+        sandbox,
+        config: format!("[mcp]\nmax_block_secs = {MAX_BLOCK_SECS}\n{tables}"),
     }
 }
 
@@ -60,7 +66,10 @@ pub(super) fn script(agent: &Agent) -> Value {
     };
     let abort = |id: &str| call("shell", json!({"action": "abort", "id": id}));
     let turns = [
-        json!([call("shell", json!({"command": "sleep 3; echo in time"}))]),
+        json!([call(
+            "shell",
+            json!({"command": format!("sleep 3; grep NoNewPrivs: /proc/self/status > {RIGHTS}; echo in time")})
+        )]),
         json!([
             spawn("one", "sleep 0.3; echo made > one.txt; echo alpha"),
             spawn("two", "sleep 0.2; echo made > two.txt; echo beta"),
@@ -98,6 +107,7 @@ pub(super) struct Trace<'a> {
     /// The agent's output and its exit code.
     pub(super) said: &'a str,
     pub(super) code: Option<i32>,
+    pub(super) sandbox: ToolSandbox,
 }
 
 pub(super) fn judge(agent: &Agent, trace: &Trace<'_>) -> Verdict {
@@ -152,6 +162,10 @@ pub(super) fn judge(agent: &Agent, trace: &Trace<'_>) -> Verdict {
         ("the last word", trace.said.contains(LAST_WORDS)),
         ("exit code 0", trace.code == Some(0)),
         ("nothing left", trace.left.is_empty()),
+        (
+            "sandbox",
+            trace.sandbox == ToolSandbox::Off || wrote(RIGHTS, "NoNewPrivs:\t1"),
+        ),
     ];
     let mut verdict = Verdict::of(checks);
     verdict.notes = notes(&request, went_on, is_task);

@@ -32,6 +32,7 @@ fn faults(agent: &Agent, request: Value, files: &[(&str, &str)], left: &[String]
         left,
         said: LAST_WORDS,
         code: Some(0),
+        sandbox: ToolSandbox::Off,
     };
     let mut faults = judge(agent, &trace).faults;
     // The met expectations follow them.

@@ -18,6 +18,7 @@ use super::npm::{self, Installed};
 use super::sitting::{self, Trace, Verdict};
 use super::terminal::Terminal;
 use crate::packages;
+use crate::sandboxed::ToolSandbox;
 
 /// An environment variable that all processes of a sitting inherit.
 const MARKER: &str = "WINDLASS_AGENTS_SITTING";
@@ -31,6 +32,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(super) struct Scenery {
     pub(super) name: &'static str,
     pub(super) config: String,
+    pub(super) sandbox: ToolSandbox,
 }
 
 /// An agent with its environment.
@@ -40,6 +42,7 @@ pub(super) struct Stage<'a> {
     programs: &'a Programs,
     folder: PathBuf,
     marker: String,
+    sandbox: ToolSandbox,
 }
 
 impl<'a> Stage<'a> {
@@ -60,6 +63,7 @@ impl<'a> Stage<'a> {
             installed,
             programs,
             folder,
+            sandbox: scenery.sandbox,
             marker: format!("{}-{}-{}", scenery.name, agent.name, std::process::id()),
         };
         fs::create_dir_all(stage.project())?;
@@ -96,6 +100,7 @@ impl<'a> Stage<'a> {
             left: &left,
             said: &said,
             code,
+            sandbox: self.sandbox,
         };
         Ok(sitting::judge(self.agent, &trace))
     }

@@ -7,6 +7,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use anyhow::{Context, bail, ensure};
 use serde_json::{Value, json};
 
+use crate::sandboxed::SET_OFF;
+
 /// The handle of the agent.
 const ID: &str = "agent";
 /// How long an agent may take to draw its first screen, and to answer.
@@ -25,6 +27,8 @@ impl Terminal {
     pub(super) fn start(mut drive: Command, agent: &Command) -> anyhow::Result<Self> {
         let mut drive = drive
             .arg("drive")
+            // The agent itself is not confined, only its tools.
+            .args(["--set", SET_OFF])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -67,6 +67,10 @@ const NEEDED: &[Needed] = &[
         package: "gcc",
     },
     Needed {
+        program: "pytest",
+        package: "python3-pytest",
+    },
+    Needed {
         program: "top",
         package: "procps",
     },

@@ -135,6 +135,7 @@ mod transcripts;
 mod trust;
 mod typing;
 mod typing_rules;
+mod usage;
 mod vectors;
 mod widths;
 

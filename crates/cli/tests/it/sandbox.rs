@@ -202,6 +202,52 @@ fn nothing_of_a_sandbox_is_left_after_a_kill() {
     });
 }
 
+/// Some agents do not start if a folder has the name of their configuration, and a commit must not contain it.
+#[test]
+fn placeholders_disturb_neither_agents_nor_git() {
+    needs!("git");
+    let project = Project::with_own_config(WORKSPACE);
+    let git = |words: &[&str]| {
+        let done = project.program("git").args(words).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+        String::from_utf8(done.stdout).unwrap()
+    };
+    git(&["init", "-q"]);
+    let before = project.read(".git/info/exclude");
+    let mut drive = project.drive();
+    assert_eq!(
+        drive.content("shell", line("git status --porcelain && cat opencode.json")),
+        "{}\n"
+    );
+    for name in [
+        "opencode.json",
+        "opencode.jsonc",
+        "crush.json",
+        ".crush.json",
+    ] {
+        assert_eq!(project.read(name), "{}\n");
+    }
+    assert_eq!(git(&["status", "--porcelain"]), "");
+    drive.kill();
+    eventually("nothing of it is left", || {
+        let names = ["opencode.json", ".crushrc", ".github", ".claude"];
+        names.iter().all(|it| !project.root().join(it).exists())
+            && project.read(".git/info/exclude") == before
+    });
+}
+
+/// `docs/guide/sandbox.md` names both.
+#[test]
+fn sudo_and_ssh_fail_in_a_sandbox() {
+    needs!("sudo", "ssh");
+    let project = Project::with_own_config(WORKSPACE);
+    let mut drive = project.drive();
+    let error = drive.error("shell", line("sudo -n true"));
+    assert!(error.contains("sudo: "), "{error}");
+    let error = drive.error("shell", line("ssh -o BatchMode=yes 192.0.2.1 true"));
+    assert!(error.contains("network none"), "{error}");
+}
+
 #[test]
 fn the_tools_of_a_session_have_limits_together() {
     let config =

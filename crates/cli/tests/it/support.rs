@@ -132,8 +132,7 @@ impl Project {
         }
         let mut command = self.program(env!("CARGO_BIN_EXE_windlass"));
         command.args(args);
-        // Every test can be run with its tools in a sandbox: `WINDLASS_TEST_SANDBOX=workspace`.
-        if let Ok(mode) = std::env::var("WINDLASS_TEST_SANDBOX") {
+        if let Some(mode) = sandbox_of_tests() {
             let set = format!("conversation.tools.\"*\".sandbox = \"{mode}\"");
             command.env("WINDLASS_SET", set);
         }
@@ -473,6 +472,11 @@ pub(crate) fn spawn(id: &str, command: &str) -> Value {
         "shell",
         json!({"action": "spawn", "id": id, "command": command}),
     )
+}
+
+/// The sandbox of the tools of all tests: `WINDLASS_TEST_SANDBOX=workspace` sets it.
+pub(crate) fn sandbox_of_tests() -> Option<String> {
+    std::env::var("WINDLASS_TEST_SANDBOX").ok()
 }
 
 /// Waits for a condition that another process makes true.

@@ -189,7 +189,7 @@ unsafe fn apply(child: &Child<'_>) -> Result<(), StartStage> {
         for namespace in &confine.namespaces {
             // The kernel ignores all but the first two arguments; an inherited filter does not.
             let (fd, none): (c_long, c_long) = (namespace.as_raw_fd().into(), 0);
-            let entered = libc::syscall(libc::SYS_setns, fd, none, none, first, second);
+            let entered = libc::syscall(libc::SYS_setns, fd, none, none, none, first, second);
             check_long(entered, StartStage::Confine)?;
         }
         // A terminal is opened by its name in the namespace.
@@ -389,3 +389,7 @@ fn errno() -> i32 {
     // SAFETY: the location belongs to this thread.
     unsafe { *libc::__errno_location() }
 }
+
+#[cfg(test)]
+#[path = "enter_tests.rs"]
+mod tests;

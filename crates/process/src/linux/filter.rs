@@ -56,8 +56,8 @@ impl ProgramFilter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EntryKey(pub(super) [u64; 2]);
 
-/// The first argument of `setns` that contains the key.
-const KEY_AT: u32 = 3;
+/// The first argument of `setns` that contains the key. Records of the audit subsystem contain the arguments before it.
+const KEY_AT: u32 = 4;
 
 impl EntryKey {
     pub(super) fn random() -> io::Result<Self> {

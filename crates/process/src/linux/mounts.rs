@@ -289,7 +289,10 @@ impl MountPlan {
                     self.unprotected.push(path);
                     return;
                 }
-                Ok(metadata) if path != hole && metadata.is_dir() && !is_empty_folder(&path) => {}
+                Ok(metadata)
+                    if path != hole
+                        && metadata.is_dir()
+                        && (is_shared_folder(&path) || !is_empty_folder(&path)) => {}
                 // A file or an empty directory on the way is the hole: nothing can be created in it.
                 Ok(metadata) => {
                     let is = identity_in(&metadata);
@@ -302,6 +305,9 @@ impl MountPlan {
                 Err(_) if path.ends_with("config.worktree") => return,
                 // In a cache only files in use matter, and no placeholder is needed.
                 Err(_) if folder.ends_with(".cache") => return,
+                Err(_) if path != hole && is_shared_folder(&path) => {
+                    missing.insert(path.clone());
+                }
                 Err(_) => {
                     missing.insert(path);
                     return;
@@ -338,6 +344,11 @@ impl MountPlan {
             });
         }
     }
+}
+
+/// Whether programs may create other files beside a hole in this directory, so that it is never the hole itself.
+fn is_shared_folder(path: &Path) -> bool {
+    path.ends_with(".github")
 }
 
 /// The innermost directory that contains a path.

@@ -1,5 +1,4 @@
-//! The private directories of a sandbox, and placeholders: empty directories that prevent programs from creating files
-//! of those names.
+//! The private directories of a sandbox, and its placeholders.
 //!
 //! Dropping the sandbox removes all of them, and the next process removes those of a dead one. Each sandbox locks the
 //! placeholders that it relies on, and the last one removes them. There are two locks: a file in the machine's `/tmp`,
@@ -21,6 +20,7 @@ use rustix::io::Errno;
 
 use super::keeping::has_listener;
 use super::mounts::is_private;
+use super::placeholder;
 use super::tree::Member;
 
 const PREFIX: &str = "windlass-sandbox-";
@@ -122,15 +122,9 @@ impl PrivateFolder {
     }
 
     /// Creates a placeholder elsewhere if the path does not exist; it is removed with this. Returns `false` if it
-    /// cannot be created: then programs cannot create it either. For git's `commondir`, which git reads if it exists,
-    /// the placeholder is a file without effect.
+    /// cannot be created: then programs cannot create it either.
     pub(super) fn add_placeholder(&mut self, path: &Path) -> io::Result<bool> {
-        let made = if is_of_git(path) {
-            std::fs::File::create_new(path).and_then(|mut file| file.write_all(SAME_FOLDER))
-        } else {
-            DirBuilder::new().mode(0o755).create(path)
-        };
-        if let Err(error) = made {
+        if let Err(error) = placeholder::make(path) {
             return Ok(error.kind() == io::ErrorKind::AlreadyExists);
         }
         self.placeholders.push(path.to_owned());
@@ -147,7 +141,7 @@ impl PrivateFolder {
     pub(super) fn rely_on(&mut self, path: &Path, on_lock: OnForeignLock) -> bool {
         // Recreated mounts rely on the same placeholders.
         let known = self.locks.get(path).and_then(|it| it.itself.as_ref());
-        if !is_placeholder(path) || known.is_some_and(|it| is_still(path, it)) {
+        if !placeholder::is_one(path) || known.is_some_and(|it| is_still(path, it)) {
             return path.symlink_metadata().is_ok();
         }
         let shared = FlockOperation::NonBlockingLockShared;
@@ -194,7 +188,8 @@ impl Drop for PrivateFolder {
             return;
         }
         let mut all_gone = true;
-        for path in &self.placeholders {
+        // A folder comes before those in it.
+        for path in self.placeholders.iter().rev() {
             all_gone &= remove_placeholder(path);
         }
         if all_gone {
@@ -209,26 +204,10 @@ impl Drop for PrivateFolder {
     }
 }
 
-/// The content of git's `commondir` that equals its default.
-const SAME_FOLDER: &[u8] = b".\n";
-
-fn is_of_git(path: &Path) -> bool {
-    path.ends_with("commondir")
-}
-
-/// Whether it is an empty directory, or the placeholder of git's `commondir`.
-fn is_placeholder(path: &Path) -> bool {
-    if is_of_git(path) {
-        return std::fs::read(path).is_ok_and(|content| content == SAME_FOLDER);
-    }
-    path.read_dir()
-        .is_ok_and(|mut entries| entries.next().is_none())
-}
-
 /// Removes a placeholder unless it is in use; `false` if that must be tried
 /// again.
 fn remove_placeholder(path: &Path) -> bool {
-    if !is_placeholder(path) {
+    if !placeholder::is_one(path) {
         return true;
     }
     let exclusive = FlockOperation::NonBlockingLockExclusive;
@@ -238,12 +217,7 @@ fn remove_placeholder(path: &Path) -> bool {
     let Locked::Ours(_itself) = lock(path, exclusive) else {
         return path.symlink_metadata().is_err();
     };
-    let _ = if is_of_git(path) {
-        std::fs::remove_file(path)
-    } else {
-        // Fails unless the directory is empty.
-        std::fs::remove_dir(path)
-    };
+    placeholder::remove(path);
     // A process that opens it meanwhile finds that it is gone, and creates another.
     let _ = lock_file(path).map(std::fs::remove_file);
     true
@@ -300,7 +274,7 @@ fn lock_opened(path: &Path, opened: OwnedFd, operation: FlockOperation) -> Locke
 }
 
 /// The lock file of a placeholder; `None` if there is no directory for it.
-fn lock_file(placeholder: &Path) -> Option<PathBuf> {
+pub(super) fn lock_file(placeholder: &Path) -> Option<PathBuf> {
     const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const FNV_PRIME: u64 = 0x0100_0000_01b3;
     let bytes = placeholder.as_os_str().as_bytes().iter();
@@ -416,7 +390,8 @@ fn sweep_in(base: &Path) {
         if ours && !lives && !is_kept(&path) {
             let list = std::fs::read(path.join(LIST)).unwrap_or_default();
             let mut all_gone = true;
-            for placeholder in list.split(|byte| *byte == 0).filter(|it| !it.is_empty()) {
+            let placeholders = list.split(|byte| *byte == 0).filter(|it| !it.is_empty());
+            for placeholder in placeholders.rev() {
                 let placeholder = std::ffi::OsString::from_vec(placeholder.to_vec());
                 all_gone &= remove_placeholder(Path::new(&placeholder));
             }

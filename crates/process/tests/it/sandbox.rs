@@ -315,6 +315,13 @@ async fn files_that_run_later_outside_are_not_written() {
         "mv .vscode x",
         "git init -q other && mv -T other/.git .git",
         "mkdir a && echo evil > a/x && mv -T a .claude",
+        "mkdir -p .github/hooks && echo evil > .github/hooks/evil.json",
+        "mv .github old && mkdir -p .github/hooks && echo evil > .github/hooks/evil.json",
+        "mkdir -p gh/hooks && echo evil > gh/hooks/evil.json && mv -T gh/hooks .github/hooks",
+        "mkdir -p .pi/extensions && echo evil > .pi/extensions/evil.ts",
+        "echo evil > opencode.json",
+        "echo evil > o && mv -f o opencode.jsonc",
+        "rm -f .crushrc && echo evil > .crushrc",
         "ln .git/hooks/../index h; ln -s .. up && echo evil > up/project/.git/hooks/post-merge",
     ] {
         machine.denies(script).await;
@@ -331,6 +338,14 @@ async fn files_that_run_later_outside_are_not_written() {
     );
     assert!(!machine.root.join(".claude/settings.json").exists());
     assert!(!machine.root.join(".envrc").is_file());
+    // Other files beside those can be made.
+    machine
+        .allows("mkdir .github/workflows && echo ok > .github/workflows/ci.yml")
+        .await;
+    eventually("the placeholder beside them is removed", || {
+        !machine.root.join(".github/hooks").exists()
+    });
+    assert!(machine.root.join(".github/workflows/ci.yml").exists());
 }
 
 async fn a_project_below_tmp_is_there() {

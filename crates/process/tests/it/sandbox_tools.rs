@@ -1,9 +1,13 @@
-//! The tools that projects are built and tested with, in a sandbox without network. One that is not installed is passed over,
-//! and the test says so.
+//! The tools that projects are built and tested with, in a sandbox: without a network, and with a registry as the only
+//! allowed host. A test whose tool is not installed is counted as skipped.
 
 use std::fs;
+use std::io::Write;
 
-use crate::sandbox::{Machine, run, workspace};
+use windlass_sandbox::{HostPattern, NetworkRule};
+
+use crate::sandbox::{Machine, run, start, with_network, workspace};
+use crate::support::{eventually, launcher, text};
 
 /// The first line of a program's output, if it is there.
 fn output_of(command: &str) -> Option<String> {
@@ -22,10 +26,21 @@ fn output_of(command: &str) -> Option<String> {
         .then(|| text.lines().next().unwrap_or_default().to_owned())
 }
 
+/// The output of a command that finds a tool. Without the tool, the test is counted as skipped.
+fn found(needs: &str) -> Option<String> {
+    let found = output_of(needs);
+    if found.is_none()
+        && let Some(log) = std::env::var_os("WINDLASS_SKIP_LOG")
+    {
+        let mut log = fs::File::options().append(true).open(log).unwrap();
+        writeln!(log, "sandbox_tools: `{needs}` fails").unwrap();
+    }
+    found
+}
+
 /// Runs a script in a workspace, if another one succeeds outside; it must succeed and print `expected`.
 async fn check(needs: &str, files: &[(&str, &str)], script: &str, expected: &str) {
-    let Some(found) = output_of(needs) else {
-        eprintln!("passed over: `{needs}` fails here");
+    let Some(found) = found(needs) else {
         return;
     };
     let machine = Machine::new();
@@ -75,12 +90,12 @@ async fn npm_installs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn pytest_tests() {
     check(
-        "python3 -c 'import pytest'",
+        "command -v pytest",
         &[(
             "test_inside.py",
             "def test_inside(tmp_path):\n    (tmp_path / 'x').write_text('y')\n    assert 6 * 7 == 42\n",
         )],
-        "python3 -m pytest -q",
+        "pytest -q",
         "1 passed",
     )
     .await;
@@ -104,6 +119,80 @@ async fn gdb_debugs() {
         &[],
         "gdb -batch -nx -ex 'catch syscall write' -ex run -ex 'info registers' -ex kill --args /bin/echo hello",
         "Catchpoint 1 (call to syscall",
+    )
+    .await;
+}
+
+/// Runs a script in a project whose sandbox may connect to one host: an HTTP server with files that another script makes
+/// outside. `REGISTRY` is its address in both.
+async fn check_with_registry(needs: &str, make: &str, script: &str, expected: &str) {
+    let Some(found) = found(&format!("{needs} && python3 --version")) else {
+        return;
+    };
+    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+    let machine = Machine::new();
+    let outside = launcher();
+    let serve = "exec python3 -u -c '
+import http.server as h
+s = h.ThreadingHTTPServer((\"127.0.0.1\", 0), h.SimpleHTTPRequestHandler)
+print(\"port\", s.server_port, flush=True)
+s.serve_forever()' 2>/dev/null";
+    let server = start(&outside, serve, folder.path(), &machine.home).await;
+    eventually("the server is up", || text(&server).ends_with('\n'));
+    let port = text(&server).trim().rsplit(' ').next().unwrap().to_owned();
+    let with_names = |script: &str| {
+        format!("set -e; FOUND='{found}'; REGISTRY=http://127.0.0.1:{port}; {script}")
+    };
+    let (made, exit) = run(&outside, &with_names(make), folder.path(), &machine.home).await;
+    assert!(exit.success(), "{exit:?}: {made}");
+    let host = HostPattern::parse(&format!("127.0.0.1:{port}")).unwrap();
+    let allowed = machine.launcher(&with_network(NetworkRule::Allow(vec![host])));
+    let script = with_names(script);
+    let (output, exit) = run(&allowed, &script, &machine.root, &machine.home).await;
+    assert!(
+        exit.success() && output.contains(expected),
+        "{exit:?}: {output}"
+    );
+    // The same without the host.
+    let other = Machine::new();
+    let none = other.launcher(&with_network(NetworkRule::Allow(Vec::new())));
+    let (output, exit) = run(&none, &script, &other.root, &other.home).await;
+    assert!(!exit.success(), "{output}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn npm_installs_from_an_allowed_registry() {
+    check_with_registry(
+        "npm --version && node --version",
+        r#"mkdir package; echo 'module.exports = 42' > package/index.js
+echo '{"name": "beside", "version": "1.0.0"}' > package/package.json
+tar czf beside.tgz package
+echo '{"name": "beside", "dist-tags": {"latest": "1.0.0"}, "versions": {"1.0.0": {"name": "beside", "version": "1.0.0",
+ "dist": {"tarball": "'$REGISTRY/beside.tgz'"}}}}' > beside"#,
+        r#"echo '{"name": "inside"}' > package.json
+npm install --registry $REGISTRY --no-audit --no-fund --fetch-retries=0 beside
+node -e 'console.log("got " + require("beside"))'"#,
+        "got 42",
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cargo_builds_with_a_crate_of_an_allowed_registry() {
+    check_with_registry(
+        "rustc --print sysroot && sha256sum --version",
+        r#"mkdir -p beside-1.0.0/src be/si dl
+printf '[package]\nname = "beside"\nversion = "1.0.0"\nedition = "2021"\n' > beside-1.0.0/Cargo.toml
+echo 'pub fn number() -> u32 { 42 }' > beside-1.0.0/src/lib.rs
+tar czf dl/beside beside-1.0.0
+echo '{"dl": "'$REGISTRY'/dl/{crate}"}' > config.json
+echo '{"name":"beside","vers":"1.0.0","deps":[],"cksum":"'$(sha256sum < dl/beside | cut -d' ' -f1)'","features":{},"yanked":false}' > be/si/beside"#,
+        r#"unset CARGO_TARGET_DIR CARGO_HOME; export PATH=$FOUND/bin:$PATH CARGO_NET_RETRY=0
+mkdir -p src .cargo; echo 'fn main() { println!("got {}", beside::number()) }' > src/main.rs
+printf '[registries.here]\nindex = "sparse+%s/"\n' $REGISTRY > .cargo/config.toml
+printf '[package]\nname = "inside"\nversion = "0.1.0"\nedition = "2021"\n[workspace]\n[dependencies]\nbeside = { version = "1", registry = "here" }\n' > Cargo.toml
+cargo run -q"#,
+        "got 42",
     )
     .await;
 }
