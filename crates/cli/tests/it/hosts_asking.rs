@@ -92,6 +92,20 @@ fn a_wrong_password_ends_with_the_words_of_the_carrier() {
 }
 
 #[test]
+fn a_password_is_asked_for_once_though_another_process_of_the_carrier_is_busy_at_times() {
+    let busy = "(while kill -0 $$; do sleep 0.03; i=0; while [ $i -lt 9000 ]; do i=$((i + 1)); done; done) 2> /dev/null &";
+    for _ in 0..4 {
+        let project = project_via(&asking_script(&format!("{busy} {PASSWORD}")));
+        let mut drive = project.drive_asking();
+        drive.send(&json!([call("shell", json!({"command": "echo in"}))]));
+        let asked = question(&mut drive);
+        answer(&mut drive, &asked, "open sesame");
+        let reply = drive.next();
+        assert_eq!(reply["replies"][0]["content"], json!("in\n"), "{reply}");
+    }
+}
+
+#[test]
 fn a_question_that_nobody_can_answer_is_an_error_at_once() {
     let project = project_via(&asking_script(PASSWORD));
     let mut drive = project.drive();
