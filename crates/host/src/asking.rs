@@ -4,15 +4,18 @@
 //! the link. The question goes to the [`CarrierAsker`]s of the calls that wait for the host.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use windlass_output::{Output, OutputOptions, Stream};
-use windlass_process::{Process, ProgramTerminal, Prompt, RemoteFuture};
+use windlass_process::{Process, Prompt, RemoteFuture};
 
 use crate::HostError;
 
 /// How many of the terminal's last bytes are kept.
 const KEPT: usize = 16 * 1024;
+/// How long a carrier that has asked for a secret may take to be seen waiting for it again.
+const PROMPTING: Duration = Duration::from_secs(5);
 
 /// Forwards questions from carriers to the user.
 pub trait CarrierAsker: Send + Sync {
@@ -104,7 +107,11 @@ impl CarrierTerminal {
             let answer = ask(askers, question).await;
             is_asking.send_replace(false);
             match answer {
-                CarrierAnswer::Typed(line) => self.type_line(carrier, line, is_secret),
+                CarrierAnswer::Typed(line) => {
+                    if !is_secret || self.still_asks(carrier, &text).await {
+                        self.type_line(carrier, line, is_secret);
+                    }
+                }
                 CarrierAnswer::Nobody => {
                     let program = program.to_owned();
                     return HostError::Unanswered { program, text };
@@ -117,12 +124,15 @@ impl CarrierTerminal {
         }
     }
 
+    /// Whether the carrier still waits for this secret. It may have continued on its own, and then echo what is typed.
+    /// While another process of its terminal runs, a prompt is not detected: a short wait spares the user to be asked
+    /// again.
+    async fn still_asks(&self, carrier: &Process, text: &str) -> bool {
+        let prompted = tokio::time::timeout(PROMPTING, carrier.prompted(|_| true)).await;
+        prompted == Ok(Some(Prompt::Secret)) && self.question().1 == text
+    }
+
     fn type_line(&self, carrier: &Process, line: String, is_secret: bool) {
-        // The carrier may have continued on its own. A secret is typed only if the terminal does not echo it.
-        let prompt = carrier.terminal().and_then(ProgramTerminal::prompt);
-        if is_secret && prompt != Some(Prompt::Secret) {
-            return;
-        }
         let typed = format!("{}\n", line.trim_end_matches(['\r', '\n']));
         {
             let mut written = self.written.lock();

@@ -9,7 +9,7 @@ use windlass_hold_wire::{FrameBuffer, frame};
 /// How much is read at a time: the default capacity of a pipe. With a larger one, replies would wait behind a flood.
 const CHUNK: usize = 64 * 1024;
 /// The maximum number of queued output frames, for all programs together.
-const BULK: usize = 4;
+const BULK: usize = 2;
 /// The maximum number of bytes per write.
 const BATCH: usize = 64 * 1024;
 

@@ -31,7 +31,7 @@ use crate::denied::RunsAgain;
 use crate::executor::Reporter;
 use crate::handle::Handle;
 use crate::keeping::KeptPlace;
-use crate::one_shot::{OneShotGuard, tell_previews, to_its_end};
+use crate::one_shot::{OneShotGuard, tell_previews};
 use crate::part::CallPart;
 use crate::permission::{self, GrantedBy};
 use crate::refusal::Refusal;
@@ -40,7 +40,7 @@ use crate::run_options::RunOptions;
 use crate::session::{Session, SessionInner, new_ulid};
 use crate::session_limits;
 use crate::show::{self, CallAnswer};
-use crate::starting::{self, Reservation};
+use crate::starting::{self, Reservation, start_to_its_end};
 pub(crate) use handles::ABORTED;
 use permitting::Permitted;
 
@@ -368,13 +368,12 @@ impl BatchRun<'_> {
         outside: bool,
     ) -> OneShotRun {
         let inner = &self.session.inner;
-        let limit = tool.time_limit(&args);
         let handle = Handle::new(inner, Arc::clone(tool), None, &call.id);
         handle.entitle(call.title());
         handle.granted(by);
         let one_shot_guard = OneShotGuard::new(inner, &handle);
-        start(inner, &handle, args, outside).await;
-        let mut ended = Box::pin(to_its_end(Arc::clone(inner), Arc::clone(&handle), limit));
+        let (session, started) = (Arc::clone(inner), Arc::clone(&handle));
+        let mut ended = Box::pin(start_to_its_end(session, started, args, outside));
         let in_time = async {
             tokio::select! {
                 biased;

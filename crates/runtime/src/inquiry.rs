@@ -171,11 +171,17 @@ pub(crate) fn note(session: &SessionInner, handle: &Handle, status: &Status) -> 
             let ask = requests.answering(handle.id()?)?;
             ("they answer", answer_with(&ask))
         }
-        Status::Pending => {
-            let permission = requests.permitting(&handle.call)?;
-            let command = format!("windlass permissions reply {permission} once");
-            ("they allow it", command)
-        }
+        Status::Pending => match requests.permitting(&handle.call) {
+            Some(permission) => {
+                let command = format!("windlass permissions reply {permission} once");
+                ("they allow it", command)
+            }
+            // Its start needs an answer.
+            None => (
+                "they answer",
+                answer_with(&requests.answering(handle.id()?)?),
+            ),
+        },
         Status::Running { .. } | Status::Stopped(_) => return None,
     };
     Some(format!(

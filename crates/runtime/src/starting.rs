@@ -1,9 +1,10 @@
-//! Starts tools in the background, after a person's permission.
+//! Starts tools in the background, for callers that are answered before a
+//! person has replied.
 //!
-//! If the caller is answered before the person has replied, [`begin_one_shot`]
-//! and [`begin_spawn`] continue the call. Its request stays open under its id,
-//! and its handle is pending until the reply; aborting the handle withdraws the
-//! request.
+//! The reply may be a permission ([`begin_one_shot`], [`begin_spawn`]) or an
+//! answer that the start needs ([`start_to_its_end`], [`continue_spawn`]). The
+//! request stays open under its id, and its handle is pending until the reply;
+//! aborting the handle withdraws the request.
 
 use std::sync::Arc;
 
@@ -55,11 +56,42 @@ pub(crate) fn begin_spawn(
     reserved: Reservation,
     permit: DeferredPermit,
 ) {
-    let handle = &reserved.0;
+    hand_over_requests(session, &reserved.0);
+    go_on(session, reserved, permit, Limited::No);
+}
+
+/// Lets a spawn that is being started, which may need an answer of a person,
+/// continue in the background.
+pub(crate) fn continue_spawn(
+    session: &Arc<SessionInner>,
+    reserved: Reservation,
+    starting: BoxFuture<'static, ()>,
+) {
+    hand_over_requests(session, &reserved.0);
+    let closing = session.closing.clone();
+    session.tasks.spawn(async move {
+        let going_on = unless_withdrawn(&reserved.0, starting);
+        closing.run_until_cancelled(going_on).await;
+    });
+}
+
+fn hand_over_requests(session: &SessionInner, handle: &Handle) {
     if let Some(id) = handle.id() {
         session.requests.hand_over(&handle.call, id);
     }
-    go_on(session, reserved, permit, Limited::No);
+}
+
+/// Starts a one-shot, and runs it to its end. Its time limit begins once it has
+/// started.
+pub(crate) async fn start_to_its_end(
+    session: Arc<SessionInner>,
+    handle: Arc<Handle>,
+    args: Arguments,
+    outside: bool,
+) -> Ending {
+    let limit = handle.tool.time_limit(&args);
+    unless_withdrawn(&handle, start(&session, &handle, args, outside)).await;
+    to_its_end(session, handle, limit).await
 }
 
 /// Whether the tool has a one-shot's time limit.
@@ -83,6 +115,8 @@ fn go_on(
     });
 }
 
+/// Does not hold the handle's gate: the start may wait for a person, and calls
+/// on the handle are answered meanwhile.
 async fn start_when_permitted(
     session: Arc<SessionInner>,
     reserved: Reservation,
@@ -98,17 +132,22 @@ async fn start_when_permitted(
                 return None;
             }
         };
-        let _turn = handle.gate.lock().await;
         let limit = handle.tool.time_limit(&args);
         start(&session, &handle, args, false).await;
         Some(limit)
     };
+    let started = unless_withdrawn(&handle, starting).await;
+    if let (Some(Some(limit)), Limited::Yes) = (started, limited) {
+        to_its_end(session, handle, limit).await;
+    }
+}
+
+/// Starts a handle, unless it is aborted before it runs.
+async fn unless_withdrawn<T>(handle: &Arc<Handle>, starting: impl Future<Output = T>) -> Option<T> {
     let started = handle.withdrawn.run_until_cancelled(starting).await;
     if handle.withdrawn.is_cancelled() && handle.job().is_some() {
         // It came to run in the very moment in which it was aborted.
         handle.end(ABORTED).await;
     }
-    if let (Some(Some(limit)), Limited::Yes) = (started, limited) {
-        to_its_end(session, handle, limit).await;
-    }
+    started
 }

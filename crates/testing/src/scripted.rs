@@ -7,9 +7,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::sync::watch;
-use windlass_protocol::{Arguments, ToolError};
+use windlass_protocol::{Arguments, Question, ToolError};
 use windlass_runtime::{
-    AdoptError, Executor, Job, JobDescription, Reporter, Start, Subject, ToolDefinition,
+    AdoptError, Answered, Executor, Job, JobDescription, Reporter, Start, Subject, ToolDefinition,
 };
 
 use crate::scripted_job::{ScriptedJob, ScriptedRun};
@@ -62,6 +62,7 @@ struct ScriptedInner {
     display: Mutex<Option<String>>,
     failure: Mutex<Option<ToolError>>,
     timeout: Mutex<Option<Duration>>,
+    asks: Mutex<Option<Question>>,
     held: watch::Sender<bool>,
     attempts: watch::Sender<usize>,
 }
@@ -83,6 +84,7 @@ impl Scripted {
             display: Mutex::new(None),
             failure: Mutex::new(None),
             timeout: Mutex::new(None),
+            asks: Mutex::new(None),
             held: watch::Sender::new(false),
             attempts: watch::Sender::new(0),
         }))
@@ -142,6 +144,11 @@ impl Scripted {
         *self.0.timeout.lock() = Some(limit);
     }
 
+    /// From now on every start first asks the person.
+    pub fn ask_before_start(&self, question: Question) {
+        *self.0.asks.lock() = Some(question);
+    }
+
     /// From now on starts take until [`Scripted::release`].
     pub fn hold(&self) {
         self.0.held.send_replace(true);
@@ -168,6 +175,14 @@ impl Executor for Scripted {
         let mut held = inner.held.subscribe();
         let free = held.wait_for(|held| !held).await;
         drop(free.expect("the executor holds the sender"));
+        let asks = inner.asks.lock().clone();
+        if let Some(question) = asks {
+            match reporter.ask_person(question).await {
+                Answered::With(_) => {}
+                Answered::Declined(why) => return Err(ToolError::new(why)),
+                Answered::Nobody => return Err(ToolError::new("nobody answers")),
+            }
+        }
         if let Some(error) = &*inner.failure.lock() {
             return Err(error.clone());
         }

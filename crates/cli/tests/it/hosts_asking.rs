@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use windlass_testing::needs;
 
 use crate::hosts::{WINDLASS, hosted, over_ssh_with};
+use crate::mcp_support::Mcp;
 use crate::support::{Drive, Project, call, eventually, files_below};
 
 /// The next line, which must be a question of a carrier.
@@ -89,6 +90,20 @@ fn a_wrong_password_ends_with_the_words_of_the_carrier() {
     let said = reply["replies"][0]["content"].as_str().unwrap();
     assert!(said.contains("code 7") && said.contains("denied"), "{said}");
     assert!(!said.contains("wrong one"), "{said}");
+}
+
+#[test]
+fn a_password_is_asked_for_once_though_another_process_of_the_carrier_is_busy_at_times() {
+    let busy = "(while kill -0 $$; do sleep 0.03; i=0; while [ $i -lt 9000 ]; do i=$((i + 1)); done; done) 2> /dev/null &";
+    for _ in 0..4 {
+        let project = project_via(&asking_script(&format!("{busy} {PASSWORD}")));
+        let mut drive = project.drive_asking();
+        drive.send(&json!([call("shell", json!({"command": "echo in"}))]));
+        let asked = question(&mut drive);
+        answer(&mut drive, &asked, "open sesame");
+        let reply = drive.next();
+        assert_eq!(reply["replies"][0]["content"], json!("in\n"), "{reply}");
+    }
 }
 
 #[test]
@@ -176,6 +191,118 @@ fn ssh_asks_the_person_for_a_host_key_and_a_passphrase() {
         drive.content("shell", json!({"command": "echo in"})),
         json!("in\n")
     );
+}
+
+/// The request that the reply to a hurried call names, and its handle.
+#[track_caller]
+fn handed_over(reply: &Value) -> (String, String) {
+    let view = &reply["structuredContent"];
+    assert_eq!(view["state"], json!("pending"), "{reply}");
+    let note = view["note"].as_str().unwrap();
+    let (_, rest) = note.split_once("`windlass answer ").unwrap();
+    let (ask, _) = rest.split_once('`').unwrap();
+    (ask.to_owned(), view["id"].as_str().unwrap().to_owned())
+}
+
+/// Awaits a handle over calls with a short limit.
+fn result_of(mcp: &mut Mcp, id: &str) -> Value {
+    loop {
+        let awaited = mcp.call("await", json!({"all": [id]}));
+        let completed = awaited["structuredContent"]["completed"][0].clone();
+        if completed.is_object() {
+            return completed["result"].clone();
+        }
+    }
+}
+
+#[test]
+fn a_call_that_waits_for_an_answer_to_the_carrier_goes_on_as_a_handle() {
+    let calls = [
+        json!({"command": "echo in"}),
+        json!({"action": "spawn", "id": "it", "command": "echo in"}),
+    ];
+    for call in calls {
+        let project = project_via(&asking_script(PASSWORD));
+        let mut mcp = project.mcp(&["--max-block-secs", "0.5"]);
+        let (ask, id) = handed_over(&mcp.call("shell", call));
+        // The request is the same for everybody who looks again.
+        let fetch = json!({"action": "fetch", "id": id});
+        assert_eq!(
+            handed_over(&mcp.call("shell", fetch)),
+            (ask.clone(), id.clone())
+        );
+        let answered = project.run(&["answer", &ask], "open sesame\n");
+        assert_eq!(answered.code(), Some(0), "{}", answered.stderr());
+        assert_eq!(result_of(&mut mcp, &id), json!("in\n"));
+    }
+}
+
+#[test]
+fn a_question_of_a_carrier_ends_with_the_handle_that_waits_for_it() {
+    let project = project_via(&asking_script(PASSWORD));
+    let mut mcp = project.mcp(&["--max-block-secs", "0.5"]);
+    let (ask, id) = handed_over(&mcp.call("shell", json!({"command": "echo in"})));
+    let aborted = mcp.call("shell", json!({"action": "abort", "id": id}));
+    assert_eq!(
+        aborted["structuredContent"]["state"],
+        json!("stopped"),
+        "{aborted}"
+    );
+    eventually("the request is closed", || {
+        let late = project.run(&["answer", &ask], "open sesame\n");
+        late.code() != Some(0)
+    });
+    // The host is asked for again by the next call.
+    let (again, id) = handed_over(&mcp.call("shell", json!({"command": "echo in"})));
+    assert_ne!(again, ask);
+    project.run(&["answer", &again], "open sesame\n");
+    assert_eq!(result_of(&mut mcp, &id), json!("in\n"));
+}
+
+#[test]
+fn a_call_that_waits_for_answers_to_ssh_goes_on_as_a_handle() {
+    needs!("ssh", "sshd", "ssh-keygen");
+    let folder = tempfile::tempdir().unwrap();
+    let project = Project::new();
+    let known = folder.path().join("known");
+    let known = format!("UserKnownHostsFile={}", known.display());
+    let options = [
+        "StrictHostKeyChecking=ask",
+        &known,
+        "BatchMode=no",
+        "IdentityAgent=none",
+    ];
+    let words = over_ssh_with(folder.path(), &project, "a long passphrase", &options);
+    let via: Vec<&str> = words.iter().map(String::as_str).collect();
+    project.write_own(&hosted(&via, 10));
+    let mut mcp = project.mcp(&["--max-block-secs", "0.5"]);
+    // Before the first question, the handle is pending without a request.
+    let started = mcp.call("shell", json!({"command": "echo in"}));
+    let id = started["structuredContent"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let mut asked = |not: &str| {
+        let mut ask = String::new();
+        eventually("ssh asks", || {
+            let view = mcp.call("shell", json!({"action": "fetch", "id": id}));
+            let has_note = view["structuredContent"]["note"].is_string();
+            ask = if has_note {
+                handed_over(&view).0
+            } else {
+                String::new()
+            };
+            !ask.is_empty() && ask != not
+        });
+        ask
+    };
+    let key = asked("");
+    let answered = project.run(&["answer", &key, "yes"], "");
+    assert_eq!(answered.code(), Some(0), "{}", answered.stderr());
+    let passphrase = asked(&key);
+    let answered = project.run(&["answer", &passphrase], "a long passphrase\n");
+    assert_eq!(answered.code(), Some(0), "{}", answered.stderr());
+    assert_eq!(result_of(&mut mcp, &id), json!("in\n"));
 }
 
 #[test]

@@ -8,8 +8,8 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use windlass::executors::{Launcher, LauncherOptions};
-use windlass::host::{Host, HostOptions, ResourceLimits};
-use windlass_output::{Output, OutputOptions};
+use windlass::host::{Host, HostOptions};
+use windlass_output::OutputOptions;
 use windlass_process::{Command, Exit, KeepOptions, Process, RemoteAdoption, RemoteHost, Stdin};
 use windlass_testing::needs;
 
@@ -25,6 +25,36 @@ fn keeping(keepable_secs: u64) -> Project {
         "{}[conversation.tools.shell.spawn.lifecycle]\nkeepable_secs = {keepable_secs}\n",
         piped(2)
     ))
+}
+
+/// A kept tree of processes on a host whose near runtime was killed.
+struct Orphan {
+    project: Project,
+    victim: Victim,
+}
+
+impl Orphan {
+    /// Keeps it for this long after the death of the runtime.
+    fn kept_for(keepable_secs: u64) -> Self {
+        let project = keeping(keepable_secs);
+        let victim = Victim::new();
+        let mut drive = project.drive_named("work");
+        drive.run([spawn_kept("it", &victim.script())]);
+        victim.wait_until_up();
+        drive.kill();
+        Self { project, victim }
+    }
+
+    /// The notices of the next session, which report its end.
+    fn told(&self) -> Vec<String> {
+        let mut drive = self.project.drive_named("work");
+        let mut texts = Vec::new();
+        eventually("the end is told", || {
+            texts.extend(told(&mut drive));
+            !texts.is_empty()
+        });
+        texts
+    }
 }
 
 #[track_caller]
@@ -107,12 +137,8 @@ fn numbered_output_survives_deaths_of_the_near_runtime() {
 
 #[test]
 fn an_abort_after_a_take_over_is_verified_and_leaves_nothing() {
-    let project = keeping(600);
-    let victim = Victim::new();
-    let mut drive = project.drive_named("work");
-    drive.run([spawn_kept("it", &victim.script())]);
-    victim.wait_until_up();
-    drive.kill();
+    let orphan = Orphan::kept_for(600);
+    let Orphan { project, victim } = &orphan;
     let mut drive = project.drive_named("work");
     still_running(&mut drive, "it");
     let aborted = act(&mut drive, "abort", "it");
@@ -157,12 +183,8 @@ fn a_terminal_on_a_host_is_drawn_again_for_the_next_runtime() {
 
 #[test]
 fn the_end_of_a_lease_on_a_host_is_reported_with_its_receipt() {
-    let project = keeping(2);
-    let victim = Victim::new();
-    let mut drive = project.drive_named("work");
-    drive.run([spawn_kept("it", &victim.script())]);
-    victim.wait_until_up();
-    drive.kill();
+    let orphan = Orphan::kept_for(2);
+    let Orphan { project, victim } = &orphan;
     eventually("its lease is over and nothing is left", || {
         victim.alive().is_empty()
     });
@@ -173,12 +195,7 @@ fn the_end_of_a_lease_on_a_host_is_reported_with_its_receipt() {
         let mut files = sessions.flat_map(|it| fs::read_dir(it.path()).unwrap().flatten());
         files.any(|file| file.path().extension().is_some_and(|it| it == "receipt"))
     });
-    let mut drive = project.drive_named("work");
-    let mut texts = Vec::new();
-    eventually("the end is told", || {
-        texts.extend(told(&mut drive));
-        !texts.is_empty()
-    });
+    let texts = orphan.told();
     let ended = format!("was ended when its lease was over: {VICTIMS} processes");
     assert!(texts.iter().any(|text| text.contains(&ended)), "{texts:?}");
     eventually("its files are gone", || project.kept_files().is_empty());
@@ -186,12 +203,8 @@ fn the_end_of_a_lease_on_a_host_is_reported_with_its_receipt() {
 
 #[test]
 fn kill_ends_a_handle_on_a_host_that_no_runtime_has() {
-    let project = keeping(600);
-    let victim = Victim::new();
-    let mut drive = project.drive_named("work");
-    drive.run([spawn_kept("it", &victim.script())]);
-    victim.wait_until_up();
-    drive.kill();
+    let orphan = Orphan::kept_for(600);
+    let Orphan { project, victim } = &orphan;
 
     let killed = project
         .windlass(&["kill", "it", "--json"])
@@ -203,12 +216,7 @@ fn kill_ends_a_handle_on_a_host_that_no_runtime_has() {
     let again = project.windlass(&["kill", "it"]).output().unwrap();
     assert!(!again.status.success(), "it has ended");
 
-    let mut drive = project.drive_named("work");
-    let mut texts = Vec::new();
-    eventually("the end is told", || {
-        texts.extend(told(&mut drive));
-        !texts.is_empty()
-    });
+    let texts = orphan.told();
     assert!(
         texts[0].contains(&format!("{VICTIMS} processes")),
         "{texts:?}"
@@ -218,14 +226,10 @@ fn kill_ends_a_handle_on_a_host_that_no_runtime_has() {
 
 #[test]
 fn the_server_of_a_project_ends_its_held_handles_on_hosts() {
-    let project = keeping(600);
-    let victim = Victim::new();
-    let mut drive = project.drive_named("work");
-    drive.run([spawn_kept("it", &victim.script())]);
-    victim.wait_until_up();
-    drive.kill();
+    let orphan = Orphan::kept_for(600);
+    let Orphan { project, victim } = &orphan;
 
-    let serve = Serve::start(&project);
+    let serve = Serve::start(project);
     let held = serve.get("/held").json();
     let name = held[0]["name"].as_str().unwrap();
     let receipt = serve.post(&format!("/held/{name}/end"), json!({}));
@@ -238,12 +242,8 @@ fn the_server_of_a_project_ends_its_held_handles_on_hosts() {
 
 #[test]
 fn kill_reports_a_host_that_cannot_be_reached() {
-    let project = keeping(5);
-    let victim = Victim::new();
-    let mut drive = project.drive_named("work");
-    drive.run([spawn_kept("it", &victim.script())]);
-    victim.wait_until_up();
-    drive.kill();
+    let orphan = Orphan::kept_for(5);
+    let Orphan { project, victim } = &orphan;
 
     let broken = "hosts.there.via=[\"false\"]";
     let killed = project
@@ -350,15 +350,7 @@ async fn a_runtime_keeps_its_link_while_another_has_the_handle_that_it_left() {
     let key = kept.held_key().unwrap().clone();
     kept.leave().await;
     drop(kept);
-    let adoption = RemoteAdoption {
-        key,
-        output: Output::new(OutputOptions::default()),
-        tap: None,
-        rebuild: None,
-        limits: ResourceLimits::default(),
-        sandbox: None,
-    };
-    let adopted = second.adopt(adoption).await.unwrap();
+    let adopted = second.adopt(RemoteAdoption::to_end(key)).await.unwrap();
     assert!(adopted.output().read_all(1000).text.contains("begun"));
     echo(&other, "the link is the same").await;
     kill_far_end(&far_folder(folder.path(), &first));

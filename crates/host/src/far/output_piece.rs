@@ -1,7 +1,11 @@
 //! Splits output into pieces that fit into frames.
 
-use windlass_hold_wire::{LONGEST_PIECE, OutputFrame};
+use windlass_hold_wire::OutputFrame;
 use windlass_output::{Output, Stream};
+
+/// The maximum output in one frame: the default capacity of a pipe. The cost of a frame does not depend on its length,
+/// and a reply waits for one at most.
+const PIECE: usize = 64 * 1024;
 
 /// A frame with the next output of a program.
 pub(super) struct LinkPiece {
@@ -16,9 +20,9 @@ impl LinkPiece {
     pub(super) fn next(program: u64, output: &Output, from: u64, until: u64) -> Self {
         let (stream, change) = output.stream_at(from);
         let end = until
-            .min(from + LONGEST_PIECE as u64)
+            .min(from + PIECE as u64)
             .min(change.unwrap_or(u64::MAX));
-        let length = usize::try_from(end - from).unwrap_or(LONGEST_PIECE);
+        let length = usize::try_from(end - from).unwrap_or(PIECE);
         let mut frame = OutputFrame::new(program, from, stream == Stream::Stderr, length);
         output.append_raw(from..end, frame.output());
         if frame.length() != length {

@@ -446,7 +446,6 @@ impl Link {
         let program = self.state.lock().programs.get(&piece.program).cloned();
         if let Some(program) = program.and_then(|program| program.upgrade()) {
             program.receive(piece.from, piece.is_stderr, piece.bytes);
-            program.wake();
         }
     }
 

@@ -215,7 +215,7 @@ impl NearProgram {
                 is_stderr,
                 bytes,
                 ..
-            } => self.receive(from, is_stderr, &bytes),
+            } => return self.receive(from, is_stderr, &bytes),
             FarFrame::Status { status, .. } => self.state.lock().status = Some(status),
             FarFrame::Settled { id, offset, .. } => {
                 if let Some(settling) = self.state.lock().settles.get_mut(&id) {
@@ -351,7 +351,7 @@ impl NearProgram {
         self.wake();
     }
 
-    /// Handles output.
+    /// Handles output. Readers of the output are notified by the output itself.
     pub(super) fn receive(&self, from: u64, is_stderr: bool, bytes: &[u8]) {
         let (received, again) = {
             let state = self.state.lock();
@@ -390,9 +390,13 @@ impl NearProgram {
                 until: credit,
             });
         }
+        let is_awaited = state.is_output_awaited();
         drop(state);
         self.rebuild_if_complete();
         self.exit_if_complete();
+        if is_awaited {
+            self.wake();
+        }
     }
 
     /// Appends output. For replayed output the tap is not called: that of an earlier runtime has seen it.

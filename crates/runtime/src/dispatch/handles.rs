@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use windlass_protocol::{
     Arguments, Ending, HandleAction, HandleId, Keyboard, LineRange, Receipt, ToolCommand, Typing,
     View,
@@ -88,8 +90,11 @@ impl BatchRun<'_> {
                 Permitted::Now(Permit::Run(args, by)) => {
                     handle.entitle(call.title());
                     handle.granted(by);
-                    self.start_spawned(call, tool, (id, handle), args).await;
-                    SpawnProgress::Started
+                    let mut started = self.start_spawned(call, tool, (id, handle), args);
+                    match self.hurry.run_until_cancelled(&mut started).await {
+                        Some(()) => SpawnProgress::Started,
+                        None => SpawnProgress::Starting(started),
+                    }
                 }
                 Permitted::Now(Permit::Skip) => SpawnProgress::Skipped,
                 Permitted::Later(permit) => SpawnProgress::Asked(permit),
@@ -108,6 +113,11 @@ impl BatchRun<'_> {
                 starting::begin_spawn(inner, reserved, permit);
                 return Ok(self.show(handle, id, View::New));
             }
+            Some(Ok(SpawnProgress::Starting(started))) => {
+                drop(turn);
+                starting::continue_spawn(inner, reserved, started);
+                return Ok(self.show(handle, id, View::New));
+            }
             Some(Err(refusal)) => {
                 self.not_run(handle, &refusal.to_string());
                 return Err(refusal);
@@ -122,24 +132,30 @@ impl BatchRun<'_> {
 
     /// Starts the tool of a permitted handle. If its sandbox denies something,
     /// a person is asked after it has stopped.
-    async fn start_spawned(
+    fn start_spawned(
         &self,
         call: &CallPart<'_>,
         tool: &Arc<RegisteredTool>,
         (id, handle): (&HandleId, &Arc<Handle>),
         args: Arguments,
-    ) {
-        let session = &self.session.inner;
+    ) -> BoxFuture<'static, ()> {
+        let session = Arc::clone(&self.session.inner);
         let name = &tool.definition.name;
         let outside = session.outside_once.lock().take(name, &args);
         let is_asked_about =
             tool.definition.sandbox.is_some() && !session.options.trusted && !outside;
-        let again = is_asked_about.then(|| args.clone());
-        start(session, handle, args, outside).await;
-        if let Some(args) = again {
+        let again = is_asked_about.then(|| {
             let asking = self.asking(call, tool, Some(HandleAction::Spawn));
-            denied::offer_again(handle, id, asking, args);
+            (asking, args.clone())
+        });
+        let (id, handle) = (id.clone(), Arc::clone(handle));
+        async move {
+            start(&session, &handle, args, outside).await;
+            if let Some((asking, args)) = again {
+                denied::offer_again(&handle, &id, asking, args);
+            }
         }
+        .boxed()
     }
 
     /// Reports the unread result of a stopped handle whose id a spawn takes.
@@ -295,5 +311,8 @@ pub(crate) const ABORTED: &str = "aborted by the assistant";
 enum SpawnProgress {
     Started,
     Skipped,
+    /// A person has not replied yet.
     Asked(DeferredPermit),
+    /// It is still being started, and the caller is in a hurry.
+    Starting(BoxFuture<'static, ()>),
 }

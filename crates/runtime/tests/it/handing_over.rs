@@ -324,3 +324,127 @@ async fn a_declined_question_ends_the_tool() {
          \"error\":{\"transient\":false}}],\"pending\":[]}"
     );
 }
+
+/// A tool whose start needs an answer of the person.
+fn asking_to_start() -> Stage {
+    let stage = Stage::with(PERSON, |_| {});
+    stage
+        .tool
+        .ask_before_start(question("carrier", "Password:"));
+    stage
+}
+
+fn waits_for_answer(id: &str, ask: &str) -> String {
+    format!(
+        "c1 {{\"id\":\"{id}\",\"state\":\"pending\",\"note\":\"waiting for the user: they answer with \
+         `windlass answer {ask}` or on the page; tell them, and await this handle\"}}"
+    )
+}
+
+#[tokio::test]
+async fn a_start_that_needs_an_answer_goes_on_as_a_handle_with_the_same_request() {
+    let spawn = json!({"action": "spawn", "id": "tool-1"});
+    for args in [json!({}), spawn] {
+        let stage = asking_to_start();
+        let (running, options) = go(&stage, "tool", args);
+        let asked = stage.person.next_question().await;
+        let ask = asked.asked.ask.clone();
+        options.hurry.cancel();
+        let waits = waits_for_answer("tool-1", &ask);
+        assert_eq!(running.await.unwrap(), waits);
+        assert!(asked.is_open());
+        let open = stage.session.requests().questions();
+        let opened = open[0].handle.as_ref().map(HandleId::as_str);
+        assert_eq!(
+            (open.len(), &open[0].ask, opened),
+            (1, &ask, Some("tool-1"))
+        );
+        // Calls on the handle do not wait for the answer.
+        let fetch = json!({"action": "fetch", "id": "tool-1"});
+        assert_eq!(stage.run([("tool", fetch)]).await, waits);
+        let apply = json!({"action": "apply", "id": "tool-1", "input": "no"});
+        assert_eq!(
+            stage.run([("tool", apply)]).await,
+            "c1 ! handle `tool-1` has not started yet"
+        );
+        let awaiting = stage.go([("await", json!({"all": ["tool-1"]}))]);
+        asked.reply(json!(true));
+        let job = stage.tool.next().await;
+        job.write("done");
+        job.end();
+        assert_eq!(
+            awaiting.await.unwrap(),
+            r#"c1 {"completed":[{"id":"tool-1","state":"stopped","result":"done"}],"pending":[]}"#
+        );
+    }
+}
+
+#[tokio::test]
+async fn aborting_what_waits_for_an_answer_to_start_withdraws_the_question() {
+    for args in [json!({}), json!({"action": "spawn", "id": "tool-1"})] {
+        let stage = asking_to_start();
+        let (running, options) = go(&stage, "tool", args);
+        let asked = stage.person.next_question().await;
+        options.hurry.cancel();
+        running.await.unwrap();
+        let abort = json!({"action": "abort", "id": "tool-1"});
+        let aborted = stage.run([("tool", abort)]).await;
+        assert!(aborted.contains("aborted by the assistant"), "{aborted}");
+        asked.withdrawn().await;
+        assert!(stage.tool.started().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn what_waits_for_an_answer_to_start_ends_with_the_session() {
+    for args in [json!({}), json!({"action": "spawn", "id": "tool-1"})] {
+        let stage = asking_to_start();
+        let (running, options) = go(&stage, "tool", args);
+        let asked = stage.person.next_question().await;
+        options.hurry.cancel();
+        running.await.unwrap();
+        stage.session.close().await;
+        asked.withdrawn().await;
+        assert!(stage.tool.started().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_start_that_is_permitted_late_may_ask_too() {
+    let stage = asking();
+    stage
+        .tool
+        .ask_before_start(question("carrier", "Password:"));
+    let (running, options) = go(&stage, "tool", json!({}));
+    let permission = stage.person.next_permission().await;
+    options.hurry.cancel();
+    running.await.unwrap();
+    permission.once();
+    let asked = stage.person.next_question().await;
+    let waits = waits_for_answer("tool-1", &asked.asked.ask);
+    let fetch = json!({"action": "fetch", "id": "tool-1"});
+    assert_eq!(stage.run([("tool", fetch)]).await, waits);
+    asked.reply(json!(true));
+    stage.tool.next().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_limit_begins_once_the_answer_is_given() {
+    let stage = Stage::with(PERSON, |setup| {
+        setup.tool.limits.timeout = Duration::from_mins(1);
+    });
+    stage
+        .tool
+        .ask_before_start(question("carrier", "Password:"));
+    let (running, options) = go(&stage, "tool", json!({}));
+    let asked = stage.person.next_question().await;
+    options.hurry.cancel();
+    running.await.unwrap();
+    tokio::time::sleep(Duration::from_mins(10)).await;
+    asked.reply(json!(true));
+    stage.tool.next().await;
+    let answered = tokio::time::Instant::now();
+    let ended = stage.run([("await", json!({"all": ["tool-1"]}))]).await;
+    assert!(ended.contains("timed out after 60 s"), "{ended}");
+    assert_eq!(answered.elapsed().as_secs(), 60);
+}

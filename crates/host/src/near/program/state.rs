@@ -67,6 +67,11 @@ pub(super) struct Settling {
 }
 
 impl ProgramState {
+    /// Whether anything depends on the output that is received: an event at a later offset, or the validity of a prompt.
+    pub(super) fn is_output_awaited(&self) -> bool {
+        self.exiting.is_some() || self.status.is_some() || !self.settles.is_empty()
+    }
+
     pub(super) fn new(size: TerminalSize, limits: ResourceLimits) -> Self {
         Self {
             pid: 0,
