@@ -88,7 +88,7 @@ pub enum Since {
 impl JobOutput {
     /// An output of bytes. Its log is kept until the session removes it.
     pub fn new(options: OutputOptions) -> Self {
-        Self::with(options, false)
+        Self::over(Output::new(options), false)
     }
 
     /// The output of an adopted program. The assistant has read up to this
@@ -115,11 +115,7 @@ impl JobOutput {
 
     /// An output of messages, which [`JobOutput::say`] adds.
     pub fn of_messages(options: OutputOptions) -> Self {
-        Self::with(options, true)
-    }
-
-    fn with(options: OutputOptions, messages: bool) -> Self {
-        Self::over(Output::new(options), messages)
+        Self::over(Output::new(options), true)
     }
 
     fn over(bytes: Output, messages: bool) -> Self {

@@ -48,7 +48,6 @@ mod repetition;
 mod request_table;
 mod ring;
 mod rules;
-mod run_options;
 mod screen_update;
 mod session;
 mod session_limits;
@@ -85,6 +84,7 @@ pub use client::{
     CallOrigin, ClientRefusal, ClientRequest, SessionClient, ToolClient, ToolLogLine, ToolProgress,
 };
 pub use describe::DescribeTools;
+pub use dispatch::RunOptions;
 pub use event::{Status, fold};
 pub use executor::{AdoptError, Executor, Reporter, Reports};
 pub use inquirer::{Answered, Inquirer};
@@ -102,7 +102,6 @@ pub use recorder::{NoRecorder, RecordFailure, Recorder};
 pub use refusal::{ArgumentMisfit, HandleSummary, Refusal, RefusalKind};
 pub use ring::{NumberedRing, RingBounds, RingItem};
 pub use rules::{Explanation, Finding, RuleBook, RuleSource};
-pub use run_options::RunOptions;
 pub use screen_update::{screen_past, screen_update};
 pub use session::{BetweenTurns, Session, SessionOptions};
 pub use session_limits::SessionLimits;

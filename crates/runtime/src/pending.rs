@@ -385,7 +385,11 @@ impl PendingRequests {
             .insert("rendering".to_owned(), json!(rendering));
         let (sender, outcome) = oneshot::channel();
         let request = PersonRequest::Permission(Arc::new(request));
-        self.open(request, Asker::Permission { terms, sender }, outcome)
+        Ticket {
+            table: Arc::clone(&self.table),
+            id: self.open(request, Asker::Permission { terms, sender }),
+            outcome,
+        }
     }
 
     /// Opens a question. Dropping the ticket withdraws it.
@@ -401,7 +405,11 @@ impl PendingRequests {
         ask.rendering = Some(Box::new(RequestRendering::of_question(&ask)));
         let (sender, outcome) = oneshot::channel();
         let request = PersonRequest::Question(Arc::new(ask));
-        self.open(request, Asker::Question(sender), outcome)
+        Ticket {
+            table: Arc::clone(&self.table),
+            id: self.open(request, Asker::Question(sender)),
+            outcome,
+        }
     }
 
     /// Asks whether the project is trusted. The answer goes to `taker`, which
@@ -418,7 +426,7 @@ impl PendingRequests {
             rendering: None,
         };
         ask.rendering = Some(Box::new(RequestRendering::of_question(&ask)));
-        self.insert(PersonRequest::Trust(Arc::new(ask)), Asker::Trust(taker));
+        self.open(PersonRequest::Trust(Arc::new(ask)), Asker::Trust(taker));
     }
 
     /// Withdraws the request of this session to trust the project, if it is
@@ -434,21 +442,9 @@ impl PendingRequests {
         }
     }
 
-    fn open<T>(
-        &self,
-        request: PersonRequest,
-        asker: Asker,
-        outcome: oneshot::Receiver<T>,
-    ) -> Ticket<T> {
-        let id = self.insert(request, asker);
-        Ticket {
-            table: Arc::clone(&self.table),
-            id,
-            outcome,
-        }
-    }
-
-    fn insert(&self, request: PersonRequest, asker: Asker) -> String {
+    /// Opens a request: journals it, and shows it to the watchers. Returns its
+    /// id.
+    fn open(&self, request: PersonRequest, asker: Asker) -> String {
         let id = request.id().to_owned();
         let open = RequestEntry {
             request,
