@@ -178,7 +178,7 @@ fn laid_out(rendering: &RequestRendering, colour: bool) -> String {
     let mut lines = vec![format!("{bar} {}", styled(&clean(&rendering.title), "1"))];
     let mut add = |text: &str, code: &str| {
         for row in wrap::wrapped(&clean(text), room) {
-            lines.push(format!("{bar}   {}", styled(&row, code)));
+            lines.push(format!("{bar}   {}", styled(row.trim_end(), code)));
         }
     };
     for lead in &rendering.lead {

@@ -249,6 +249,21 @@ impl Launcher {
         std::future::ready(SandboxSupport::default()).await
     }
 
+    /// The parts of its sandbox that this system does not enforce, one phrase
+    /// each. Prepares the sandbox, unless it is one of another machine.
+    pub async fn unprotected(&self) -> Vec<String> {
+        #[cfg(target_os = "linux")]
+        if let (Some(sandbox), Some(zygotes)) = (&self.sandbox, &self.inner.zygotes) {
+            return match sandbox.prepare(zygotes).await {
+                Ok(prepared) => prepared.missing().to_vec(),
+                Err(crate::linux::PrepareError::Unprotected(missing)) => missing,
+                // A start reports it.
+                Err(crate::linux::PrepareError::System(_)) => Vec::new(),
+            };
+        }
+        std::future::ready(Vec::new()).await
+    }
+
     /// Whether trees are held: all descendants of a program end with it, and
     /// with this process. False for a launcher of another machine, where
     /// holders do this.

@@ -241,7 +241,7 @@ impl Windlass {
             ..
         } = build;
         let told = problems.iter().map(ToString::to_string);
-        let told = told.chain(unreached).chain(sandboxes.warnings());
+        let told = told.chain(unreached).chain(sandboxes.warnings().await);
         Ok(Self {
             runtime: Runtime::new(catalogue),
             launcher,

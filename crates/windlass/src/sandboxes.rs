@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use parking_lot::Mutex;
 use windlass_config::{Config, McpTransport, ToolSettings};
 use windlass_executors::Launcher;
-use windlass_sandbox::{ProjectPlaces, ResourceLimits, SandboxSettings, resolve};
+use windlass_sandbox::{OnUnavailable, ProjectPlaces, ResourceLimits, SandboxSettings, resolve};
 
 use crate::git_files::deciding_files;
 use crate::place::{cache_dir, config_dir, state_dir};
@@ -41,6 +41,8 @@ pub(crate) struct Sandboxes {
     places: ProjectPlaces,
     /// Facts that the person should know, nothing twice.
     told: Mutex<Vec<String>>,
+    /// The launchers whose programs start even if this system cannot enforce everything.
+    lenient: Mutex<Vec<Launcher>>,
 }
 
 impl Sandboxes {
@@ -48,6 +50,7 @@ impl Sandboxes {
         Self {
             places: project_places(&config.root),
             told: Mutex::default(),
+            lenient: Mutex::default(),
         }
     }
 
@@ -98,7 +101,16 @@ impl Sandboxes {
             }
         }
         let launcher = match resolution.confinement {
-            Some(confinement) => launcher.confined(confinement),
+            Some(confinement) => {
+                let is_lenient = confinement.unavailable == OnUnavailable::Warn;
+                let launcher = launcher.confined(confinement);
+                let mut lenient = self.lenient.lock();
+                let is_known = |it: &Launcher| it.confinement() == launcher.confinement();
+                if is_lenient && !lenient.iter().any(is_known) {
+                    lenient.push(launcher.clone());
+                }
+                launcher
+            }
             None => launcher,
         };
         if limits.is_empty() {
@@ -109,8 +121,20 @@ impl Sandboxes {
     }
 
     /// Facts that the person should know, a sentence each.
-    pub(crate) fn warnings(&self) -> Vec<String> {
-        self.told.lock().clone()
+    pub(crate) async fn warnings(&self) -> Vec<String> {
+        let lenient = std::mem::take(&mut *self.lenient.lock());
+        let mut told = self.told.lock().clone();
+        for launcher in lenient {
+            let missing = launcher.unprotected().await;
+            let warning = format!(
+                "the sandbox is weaker than configured: this system cannot keep programs from {}",
+                missing.join("; from ")
+            );
+            if !missing.is_empty() && !told.contains(&warning) {
+                told.push(warning);
+            }
+        }
+        told
     }
 }
 

@@ -7,7 +7,7 @@ use crate::http_support::Serve;
 use crate::processes::{Victim, kill};
 use crate::support::{Project, eventually};
 
-const FIXTURE: &str = concat!(
+pub(crate) const FIXTURE: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../mcp-client/tests/fixture/server.py"
 );

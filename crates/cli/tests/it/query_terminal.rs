@@ -263,7 +263,8 @@ async fn a_turn_is_seen_from_elsewhere() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_request_keeps_its_bar_and_a_long_call_its_time() {
-    let command = "until [ -e go ]; do sleep 0.05; done; echo one two three four five six seven";
+    // The first row is as wide as it may be, without the space after it.
+    let command = "until [ -e go ]; do sleep 0.05; done; echo exactly-here five six seven";
     let turns = [
         Turn::calls([("shell", json!({ "command": command }))]),
         Turn::text("Done."),

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use windlass_testing::needs;
 
 use crate::support::{Project, call, eventually};
+use crate::{describing, mcp_servers};
 
 const WORKSPACE: &str = "[conversation.tools.\"*\"]\nsandbox = \"workspace\"\n";
 
@@ -187,6 +188,46 @@ fn home_as_a_project_is_read_only_and_reported() {
     );
 }
 
+/// Runs a call where no namespaces can be made, with this value of `unavailable`.
+fn call_without_namespaces(unavailable: &str) -> (Option<i32>, String, String) {
+    let project = Project::new();
+    project.write_own(&format!(
+        "[conversation.tools.\"*\".sandbox]\nunavailable = \"{unavailable}\"\n"
+    ));
+    let none =
+        "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set -all \"$@\"";
+    let output = project
+        .program("unshare")
+        .args(["-Ur", "sh", "-c", none, "sh"])
+        .arg(env!("CARGO_BIN_EXE_windlass"))
+        .args(["call", "shell", r#"{"command": "echo ran"}"#])
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+#[test]
+fn a_sandbox_that_cannot_be_enforced_is_refused_or_reported() {
+    needs!("setpriv");
+    let hooks = ".git/hooks, ";
+    let (code, output, errors) = call_without_namespaces("refuse");
+    assert_eq!((code, output.contains("ran")), (Some(1), false), "{errors}");
+    let told = format!("{output}{errors}");
+    assert!(
+        told.contains("this system cannot keep it from writing") && told.contains(hooks),
+        "{told}"
+    );
+    let (code, output, errors) = call_without_namespaces("warn");
+    assert_eq!((code, output.as_str()), (Some(0), "ran\n"), "{errors}");
+    let told = "windlass: the sandbox is weaker than configured: this system cannot keep programs from writing";
+    assert!(errors.contains(told) && errors.contains(hooks), "{errors}");
+}
+
 #[test]
 fn nothing_of_a_sandbox_is_left_after_a_kill() {
     let project = Project::with_own_config(WORKSPACE);
@@ -246,6 +287,39 @@ fn sudo_and_ssh_fail_in_a_sandbox() {
     assert!(error.contains("sudo: "), "{error}");
     let error = drive.error("shell", line("ssh -o BatchMode=yes 192.0.2.1 true"));
     assert!(error.contains("network none"), "{error}");
+}
+
+#[test]
+fn servers_and_programs_that_describe_themselves_are_confined() {
+    needs!("python3");
+    let outside = tempfile::tempdir_in("/var/tmp").unwrap();
+    let config = format!(
+        "{WORKSPACE}[providers.mcp.fix]\ncommand = \"sh serve.sh\"\n\
+         [conversation.tools.echo]\nsource = \"mcp.fix.echo\"\n\
+         [conversation.tools.cargo_check]\nsource = \"local\"\ncommand = \"sh tools.sh\"\n"
+    );
+    let project = Project::with_config(&config);
+    let attempt = |name: &str| {
+        let path = outside.path().join(name);
+        format!(
+            "echo evil > {}; grep NoNewPrivs: /proc/self/status > {name}\n",
+            path.display()
+        )
+    };
+    let tools = attempt("described") + &describing::program(describing::CARGO_CHECK);
+    project.write("tools.sh", &tools);
+    let server = format!(
+        "{}exec python3 {}\n",
+        attempt("served"),
+        mcp_servers::FIXTURE
+    );
+    project.write("serve.sh", &server);
+    let mut drive = project.drive();
+    drive.content("echo", json!({"text": "hello"}));
+    for name in ["described", "served"] {
+        assert_eq!(project.read(name), "NoNewPrivs:\t1\n", "{name}");
+    }
+    assert_eq!(outside.path().read_dir().unwrap().count(), 0);
 }
 
 #[test]
