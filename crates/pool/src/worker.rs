@@ -17,6 +17,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::stream::Stream;
 use async_nats::{Message, Subscriber};
+use bytes::Bytes;
 use futures_util::StreamExt;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OnceCell, watch};
@@ -312,10 +313,19 @@ impl Worker {
     async fn announce(&self) {
         // Cannot fail: a struct of strings and numbers.
         let presence = serde_json::to_vec(&self.presence()).unwrap_or_default();
-        let put = self
-            .presences
-            .put(&self.options.name, presence.into())
-            .await;
+        let presence = Bytes::from(presence);
+        let Self {
+            options, presences, ..
+        } = self;
+        if presences.put(&options.name, presence.clone()).await.is_ok() {
+            return;
+        }
+        // The bucket is in memory: a broker that was restarted does not have it.
+        let opened = self.broker.workers(Some(options.heartbeat * 3)).await;
+        let put = match opened {
+            Ok(_) => presences.put(&options.name, presence).await,
+            Err(error) => return tracing::debug!(%error, "the worker is not shown now"),
+        };
         if let Err(error) = put {
             tracing::debug!(%error, "the worker is not shown now");
         }
