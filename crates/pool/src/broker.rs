@@ -177,6 +177,21 @@ impl Broker {
         self.stream(config, "the stream of output").await
     }
 
+    /// The stream of programs that runtimes have given up; created if necessary.
+    pub(crate) async fn losses(&self) -> Result<stream::Stream, PoolError> {
+        let config = stream::Config {
+            name: self.names.losses(),
+            subjects: vec![self.names.all_lost("*")],
+            storage: StorageType::File,
+            // No program runs longer without its runtime.
+            max_age: OUTPUT_AGE,
+            max_messages_per_subject: 1,
+            num_replicas: self.replicas,
+            ..stream::Config::default()
+        };
+        self.stream(config, "the stream of lost programs").await
+    }
+
     async fn stream(
         &self,
         config: stream::Config,
