@@ -103,6 +103,7 @@ mod pool_faults;
 mod pool_fleet;
 mod pool_kept;
 mod pool_output;
+mod pool_refusals;
 mod pool_support;
 mod pool_tls;
 mod pool_traffic;
