@@ -14,6 +14,7 @@
 //! | `many`, `handles`, `terminals` | leaks, and the cost of a live handle |
 //! | `page` | the cost of the page of `serve` in a browser |
 //! | `hosts` | tools on a host; its server is `ssh_server` |
+//! | `pool` | programs on a pool, with a broker and a worker |
 //! | `fixture` | the runtime under test, with its tools |
 //! | `bare`, `bare_terminal` | the floors: only the system calls |
 //! | `proc` | reads `/proc` |
@@ -38,6 +39,7 @@ mod mcp_echo;
 mod one_shot;
 mod page;
 mod plan;
+mod pool;
 mod proc;
 mod record;
 mod samples;
@@ -94,6 +96,7 @@ pub(crate) fn run() -> ExitCode {
             Benchmark::TerminalFlood => on_executor(terminal_flood::measure(plan.pace)),
             Benchmark::Page => on_executor(page::measure(plan.pace)),
             Benchmark::Hosts => on_executor(hosts::measure(plan.pace)),
+            Benchmark::Pool => on_executor(pool::measure(plan.pace)),
         };
         if plan.is_chosen && lines.is_empty() {
             eprintln!("error: `{}` could not be measured", benchmark.name());

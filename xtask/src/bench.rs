@@ -1,35 +1,53 @@
-//! `cargo xtask bench`: the benchmarks, with the setup for the part `page`.
+//! `cargo xtask bench`: the benchmarks, with the setup for the parts `page` and `pool`.
 
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 
-use crate::{clients, workspace};
+use crate::{clients, nats, workspace};
 
 /// The part that drives a browser.
 const PAGE: &str = "page";
 /// The browser that it drives.
 const BROWSER: &str = "/usr/bin/chromium";
 
+/// The part that needs a broker.
+const POOL: &str = "pool";
+
 /// Runs the benchmarks with these arguments.
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
-    match need(arguments) {
-        Need::Nothing => {}
-        Need::Wanted => {
-            provide().context("the benchmark `page` cannot run")?;
-        }
-        Need::Welcome => {
-            if let Err(error) = provide() {
-                eprintln!("`page` will be left out: {error:#}");
-            }
-        }
-    }
+    set_up(arguments, PAGE, provide_browser)?;
+    let path = set_up(arguments, POOL, nats::path)?;
     let cargo = ["run", "--release", "--package", "windlass-benches", "--"];
-    let arguments = arguments.iter().map(String::as_str);
-    workspace::cargo(cargo.into_iter().chain(arguments))
+    let mut command = workspace::cargo_command();
+    if let Some(path) = path {
+        command.env("PATH", path);
+    }
+    let status = command.args(cargo).args(arguments).status()?;
+    ensure!(status.success(), "the benchmarks failed");
+    Ok(())
 }
 
-/// Whether a browser is needed.
+/// Installs what a part needs, if it may run.
+fn set_up<T>(
+    arguments: &[String],
+    part: &str,
+    provide: fn() -> anyhow::Result<T>,
+) -> anyhow::Result<Option<T>> {
+    match need(arguments, part) {
+        Need::Nothing => Ok(None),
+        Need::Wanted => {
+            let provided = provide();
+            let provided = provided.with_context(|| format!("the benchmark `{part}` cannot run"));
+            provided.map(Some)
+        }
+        Need::Welcome => Ok(provide()
+            .inspect_err(|error| eprintln!("`{part}` will be left out: {error:#}"))
+            .ok()),
+    }
+}
+
+/// Whether the programs that a part uses are needed.
 #[derive(Debug, PartialEq, Eq)]
 enum Need {
     /// Not needed: other parts were selected.
@@ -40,7 +58,7 @@ enum Need {
     Wanted,
 }
 
-fn need(arguments: &[String]) -> Need {
+fn need(arguments: &[String], part: &str) -> Need {
     let mut chosen = arguments
         .windows(2)
         .filter(|pair| pair[0] == "--only")
@@ -48,7 +66,7 @@ fn need(arguments: &[String]) -> Need {
         .peekable();
     if chosen.peek().is_none() {
         Need::Welcome
-    } else if chosen.any(|name| name == PAGE) {
+    } else if chosen.any(|name| name == part) {
         Need::Wanted
     } else {
         Need::Nothing
@@ -56,7 +74,7 @@ fn need(arguments: &[String]) -> Need {
 }
 
 /// Installs the browser driver if it is missing.
-fn provide() -> anyhow::Result<()> {
+fn provide_browser() -> anyhow::Result<()> {
     ensure!(
         Path::new(BROWSER).exists(),
         "`{BROWSER}` is not installed; install the Debian package `chromium`"

@@ -2,7 +2,7 @@ use super::{Need, need};
 
 fn check(arguments: &str, expected: &Need) {
     let arguments: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
-    assert_eq!(need(&arguments), *expected, "{arguments:?}");
+    assert_eq!(need(&arguments, "page"), *expected, "{arguments:?}");
 }
 
 #[test]

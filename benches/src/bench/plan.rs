@@ -25,6 +25,7 @@ pub(super) enum Benchmark {
     TerminalFlood,
     Page,
     Hosts,
+    Pool,
 }
 
 /// How thoroughly to measure.
@@ -46,7 +47,7 @@ pub(super) struct Plan {
 }
 
 impl Benchmark {
-    const ALL: [Self; 20] = [
+    const ALL: [Self; 21] = [
         Self::Many,
         Self::Handles,
         Self::Terminals,
@@ -67,6 +68,7 @@ impl Benchmark {
         Self::TerminalFlood,
         Self::Page,
         Self::Hosts,
+        Self::Pool,
     ];
 
     /// Its name for `--only`.
@@ -92,6 +94,7 @@ impl Benchmark {
             Self::TerminalFlood => "terminal-flood",
             Self::Page => "page",
             Self::Hosts => "hosts",
+            Self::Pool => "pool",
         }
     }
 }

@@ -26,7 +26,7 @@ fn a_wrong_name_is_answered_with_the_right_ones() {
         "`speed` is not a benchmark; the benchmarks are many, handles, terminals, one-shot, \
          sandbox, wake, apply, \
          fetch, argument, record, mcp, assistant, keystroke, load, startup, flood, \
-         digest, terminal-flood, page, hosts"
+         digest, terminal-flood, page, hosts, pool"
     );
     assert!(read("--only").unwrap_err().starts_with("`--only` needs"));
     assert!(read("quick").unwrap_err().contains("use --quick"));

@@ -172,15 +172,28 @@ async fn drain(
     root: &Path,
 ) -> anyhow::Result<ExitCode> {
     let mut having = Vec::new();
+    let mut problem = None;
     for (host, pool) in pools {
-        let view = connect(pool, root).await?;
-        let workers = view.workers().await?;
-        if workers.iter().any(|worker| worker.name == name) {
-            having.push((host, pool, view));
+        // Two hosts may use one pool, with different labels.
+        let is_same =
+            |it: &&(&PoolConfig, PoolView)| it.0.nats == pool.nats && it.0.pool == pool.pool;
+        if having.iter().any(|it| is_same(&it)) {
+            continue;
+        }
+        let found = async {
+            let view = connect(pool, root).await?;
+            let workers = view.workers().await?;
+            let has_it = workers.iter().any(|worker| worker.name == name);
+            Ok::<_, anyhow::Error>(has_it.then_some(view))
+        };
+        match found.await {
+            Ok(view) => having.extend(view.map(|view| (*pool, view))),
+            // The worker may be in another pool.
+            Err(error) => problem = Some(error.context(format!("host `{}`", host.name))),
         }
     }
-    match having.as_slice() {
-        [(_, pool, view)] => {
+    match (having.as_slice(), problem) {
+        ([(pool, view)], _) => {
             let running = view.drain(name).await?;
             outln!(
                 "worker `{name}` of pool `{}` is draining; it still runs {running} programs",
@@ -188,15 +201,19 @@ async fn drain(
             )?;
             Ok(ExitCode::SUCCESS)
         }
-        [] => bail!("no pool has a worker `{name}`; `windlass workers` lists them"),
+        ([], Some(problem)) => Err(problem),
+        ([], None) => bail!("no pool has a worker `{name}`; `windlass workers` lists them"),
         _ => bail!("several pools have a worker `{name}`; choose one with --host"),
     }
 }
 
 /// The output that outlives a worker, as text.
 fn stored(pool: &PoolConfig, limits: Option<&StoredLimits>) -> String {
-    let Some(limits) = limits.filter(|_| pool.stored_output > 0) else {
+    if pool.stored_output == 0 {
         return String::from("none is stored: a worker that dies takes its unread output with it");
+    }
+    let Some(limits) = limits else {
+        return String::from("none is stored yet: the first worker creates the store");
     };
     let kib = |bytes: u64| format!("{} KiB", bytes.div_ceil(1024));
     let total = limits.total.map_or_else(
@@ -261,10 +278,14 @@ pub(crate) async fn check(
     )?;
     show_pool(host, pool, &workers).context("the list cannot be written")?;
     if fitting.is_empty() {
-        outln!(
-            "no worker of the pool has all labels of the host: {}",
-            host.labels.join(", ")
-        )?;
+        let labels = host.labels.join(",");
+        if workers.is_empty() {
+            outln!("the pool has no worker; start one with `windlass worker`")?;
+        } else {
+            outln!(
+                "no worker of the pool has all labels of the host; start one with `windlass worker --labels {labels}`"
+            )?;
+        }
         return Ok(ExitCode::from(exit::FAILED));
     }
     Ok(ExitCode::SUCCESS)

@@ -35,6 +35,9 @@ pub enum ExpectedValue {
     Nats,
     #[error("a name of letters, digits, `_` and `-`, at most 48")]
     PoolName,
+    /// A file for the connection to a broker.
+    #[error("the name of a file; its content does not belong into the configuration")]
+    SecretFile,
     /// The number of copies in a pool's store.
     #[error("1, 3 or 5")]
     Replicas,
@@ -154,6 +157,11 @@ pub enum ExpectedValue {
 }
 
 impl ExpectedValue {
+    /// Whether a wrong value in its place may contain a secret, which is not repeated in the error.
+    pub(crate) fn may_be_secret(&self) -> bool {
+        matches!(self, Self::Nats | Self::SecretFile)
+    }
+
     /// A suggestion for a misspelt value, as the end of a sentence; empty
     /// without a near match.
     pub(crate) fn hint(&self, got: &str) -> String {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::command::CommandConfig;
 use crate::expected::ExpectedValue;
 use crate::keys;
+use crate::node::Node;
 use crate::place::{SourceLocation, TextSpan};
 use crate::read::{self, ConfigReader, Table};
 use crate::units;
@@ -78,7 +79,7 @@ impl PoolConfig {
             is_name.then_some(pool).ok_or(ExpectedValue::PoolName)
         });
         let [credentials, ca, cert, own_key] =
-            ["credentials", "ca", "cert", "key"].map(|word| reader.get(table, word, read::string));
+            ["credentials", "ca", "cert", "key"].map(|word| reader.get(table, word, file_name));
         let replicas = reader.get(table, "replicas", |node| {
             let replicas = read::count(node).map_err(|_| ExpectedValue::Replicas)?;
             let is_odd = matches!(replicas, 1 | 3 | 5);
@@ -103,6 +104,20 @@ impl PoolConfig {
             stored_output: stored_output.unwrap_or(Self::STORED_OUTPUT),
         })
     }
+}
+
+/// Reads the name of a file, and refuses its content.
+fn file_name(node: &Node) -> Result<String, ExpectedValue> {
+    let name = read::string(node)?;
+    let is_content = name.contains('\n') || name.contains("-----BEGIN") || is_seed(&name);
+    let is_name = !name.is_empty() && !is_content;
+    is_name.then_some(name).ok_or(ExpectedValue::SecretFile)
+}
+
+/// Whether this is the private key of a NATS user.
+fn is_seed(text: &str) -> bool {
+    let is_base32 = |it: u8| it.is_ascii_uppercase() || (b'2'..=b'7').contains(&it);
+    text.len() == 58 && text.starts_with('S') && text.bytes().all(is_base32)
 }
 
 impl HostConfig {

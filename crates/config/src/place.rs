@@ -81,6 +81,13 @@ pub struct SourceLocation {
 }
 
 impl SourceLocation {
+    /// Replaces the marked text, and the line after it, in the excerpt.
+    pub(crate) fn hide(&mut self) {
+        self.excerpt = self.excerpt.chars().take(self.column - 1).collect();
+        self.excerpt.push('…');
+        self.width = 1;
+    }
+
     /// The line with a caret under the marked text.
     pub(crate) fn caret(&self) -> String {
         let number = self.line.to_string();

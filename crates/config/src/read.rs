@@ -134,14 +134,19 @@ impl ConfigReader {
     }
 
     pub(crate) fn wrong(&mut self, node: &Node, key: String, wanted: ExpectedValue) {
-        self.problem(
-            &node.span,
-            ProblemKind::WrongValue {
-                key,
-                wanted,
-                got: node.brief(),
-            },
-        );
+        let is_text = matches!(node.value, Value::String(_));
+        let is_secret = is_text && wanted.may_be_secret();
+        let got = if is_secret {
+            String::from("a text that may contain a secret (not shown)")
+        } else {
+            node.brief()
+        };
+        let kind = ProblemKind::WrongValue { key, wanted, got };
+        let mut problem = Problem::at(&node.span, kind);
+        if let Some(place) = problem.place.as_mut().filter(|_| is_secret) {
+            place.hide();
+        }
+        self.problems.push(problem);
     }
 }
 

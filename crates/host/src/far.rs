@@ -62,7 +62,11 @@ pub async fn serve(
     stopped: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
     let mut reader = FrameReader::new(input);
-    let hello = tokio::time::timeout(HELLO_LIMIT, reader.next(NearFrame::read)).await;
+    let mut stopped = std::pin::pin!(stopped);
+    let hello = tokio::select! {
+        hello = tokio::time::timeout(HELLO_LIMIT, reader.next(NearFrame::read)) => hello,
+        () = &mut stopped => return Ok(()),
+    };
     let Ok(Ok(NearFrame::Hello(hello))) = hello else {
         return Err(ServeError::NoLink);
     };
@@ -99,7 +103,7 @@ pub async fn serve(
     let serving = far.serve(&mut reader, hello.heartbeat.saturating_mul(3));
     tokio::select! {
         () = serving => {}
-        () = stopped => {}
+        () = &mut stopped => {}
         () = sender.closed() => {}
     }
     beating.abort();

@@ -132,6 +132,11 @@ impl Host {
         self.link.abandon(why);
     }
 
+    /// Resolves when every program of this host has ended, is lost or was left.
+    pub async fn emptied(&self) {
+        self.link.emptied().await;
+    }
+
     /// Starts a program, and reports its number before anything is sent.
     pub async fn start_numbered(
         &self,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use async_nats::jetstream::kv::{self, CreateErrorKind, Store};
 use async_nats::jetstream::stream::{self, DiscardPolicy, RetentionPolicy, StorageType};
 use async_nats::jetstream::{self, Context};
-use async_nats::{Client, ConnectOptions, Event, ServerAddr};
+use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
 use tokio::sync::watch;
 use windlass_hold_wire::LinkSession;
 
@@ -104,8 +104,8 @@ impl Broker {
         who: &str,
     ) -> Result<Self, PoolError> {
         let names = PoolNames::new(pool)?;
-        let servers = options.servers.iter().map(|server| parse_server(server));
-        let servers: Vec<ServerAddr> = servers.collect::<Result<_, _>>()?;
+        let addresses = options.servers.iter().map(|server| parse_server(server));
+        let addresses: Vec<ServerAddr> = addresses.collect::<Result<_, _>>()?;
         let (states, connection) = watch::channel(BrokerConnection {
             since: Some(Instant::now()),
             count: 0,
@@ -115,11 +115,18 @@ impl Broker {
             note(&states, &event);
             std::future::ready(())
         });
-        let client = connecting.connect(&servers[..]).await;
-        let client = client.map_err(|error| PoolError::Connect {
-            servers: options.servers.join(", "),
-            cause: words(&error),
-        })?;
+        let client = connecting.connect(&addresses[..]).await;
+        let servers = options.servers.join(", ");
+        let client = client.map_err(|error| not_connected(&error, servers.clone()))?;
+        let info = client.server_info();
+        if !info.jetstream {
+            return Err(PoolError::NoJetStream { servers });
+        }
+        let is_alone = info.cluster.is_none_or(|cluster| cluster.is_empty());
+        if options.replicas > 1 && is_alone {
+            let replicas = options.replicas;
+            return Err(PoolError::Alone { servers, replicas });
+        }
         let mut jetstream = jetstream::new(client.clone());
         jetstream.set_timeout(REQUEST);
         Ok(Self {
@@ -175,6 +182,21 @@ impl Broker {
             ..stream::Config::default()
         };
         self.stream(config, "the stream of output").await
+    }
+
+    /// The stream of programs that runtimes have given up; created if necessary.
+    pub(crate) async fn losses(&self) -> Result<stream::Stream, PoolError> {
+        let config = stream::Config {
+            name: self.names.losses(),
+            subjects: vec![self.names.all_lost("*")],
+            storage: StorageType::File,
+            // No program runs longer without its runtime.
+            max_age: OUTPUT_AGE,
+            max_messages_per_subject: 1,
+            num_replicas: self.replicas,
+            ..stream::Config::default()
+        };
+        self.stream(config, "the stream of lost programs").await
     }
 
     async fn stream(
@@ -279,6 +301,17 @@ impl Broker {
         if let Err(error) = self.jetstream.update_stream(config).await {
             tracing::warn!(name, %error, "the stream cannot be changed");
         }
+    }
+}
+
+fn not_connected(error: &ConnectError, servers: String) -> PoolError {
+    let cause = words(error);
+    match error.kind() {
+        ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
+            PoolError::Rejected { servers, cause }
+        }
+        ConnectErrorKind::Tls => PoolError::Tls { servers, cause },
+        _ => PoolError::Connect { servers, cause },
     }
 }
 

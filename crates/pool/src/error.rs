@@ -38,16 +38,56 @@ pub enum PoolError {
         source: io::Error,
     },
     /// No broker was reached.
-    #[error("NATS at {servers} cannot be reached: {cause}")]
+    #[error(
+        "NATS at {servers} cannot be reached: {cause}; check the address, and that a server runs there"
+    )]
     Connect {
         /// The addresses.
         servers: String,
         /// The reason.
         cause: String,
     },
+    /// The broker does not accept this client.
+    #[error(
+        "NATS at {servers} rejects this client: {cause}; name the files of a user of the pool's account, with \
+         `credentials`, or with `cert` and `key`"
+    )]
+    Rejected {
+        /// The addresses.
+        servers: String,
+        /// The reason.
+        cause: String,
+    },
+    /// There is no secure connection to the broker.
+    #[error(
+        "no secure connection to NATS at {servers}: {cause}; check `ca`, `cert` and `key`, and that the server uses TLS"
+    )]
+    Tls {
+        /// The addresses.
+        servers: String,
+        /// The reason.
+        cause: String,
+    },
+    /// The broker has no `JetStream`.
+    #[error("NATS at {servers} runs without JetStream; start it with `nats-server -js`")]
+    NoJetStream {
+        /// The addresses.
+        servers: String,
+    },
+    /// Copies need several brokers.
+    #[error(
+        "`replicas = {replicas}` needs a cluster of {replicas} brokers, and NATS at {servers} is not in a cluster; \
+         use `replicas = 1`, or name the brokers of a cluster"
+    )]
+    Alone {
+        /// The addresses.
+        servers: String,
+        /// The number of copies.
+        replicas: usize,
+    },
     /// The broker lacks a feature that a pool needs.
     #[error(
-        "{what} of the pool cannot be used: {cause}; NATS needs JetStream (`nats-server -js`, 2.10 or newer)"
+        "{what} of the pool cannot be used: {cause}; NATS needs JetStream for the account of this user (2.10 or newer)"
     )]
     JetStream {
         /// The part of the pool.

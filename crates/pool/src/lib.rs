@@ -8,6 +8,7 @@
 mod broker;
 mod error;
 mod link;
+mod lost;
 mod names;
 mod placement;
 mod pool;

@@ -74,6 +74,33 @@ impl PoolNames {
         format!("windlass.{}.output.{key}", self.pool)
     }
 
+    /// The stream of programs that runtimes have given up.
+    pub(crate) fn losses(&self) -> String {
+        format!("windlass-{}-lost", self.pool)
+    }
+
+    /// The subjects of programs that were given up, of one worker or of all with `*`.
+    pub(crate) fn all_lost(&self, worker: &str) -> String {
+        format!("windlass.{}.lost.{worker}.>", self.pool)
+    }
+
+    /// The subject that notes that a program of a worker was given up.
+    pub(crate) fn lost(&self, worker: &str, origin: &ProgramOrigin) -> String {
+        let key = claim_key(&origin.session, origin.program);
+        format!("windlass.{}.lost.{worker}.{key}", self.pool)
+    }
+
+    /// The program of such a subject.
+    pub(crate) fn lost_program(subject: &str) -> Option<ProgramOrigin> {
+        let mut parts = subject.rsplit('.');
+        let program = parts.next()?.parse().ok()?;
+        let session = u128::from_str_radix(parts.next()?, 16).ok()?;
+        Some(ProgramOrigin {
+            session: session.to_be_bytes(),
+            program,
+        })
+    }
+
     /// The subject for link requests to a worker.
     pub(crate) fn open(&self, worker: &str) -> String {
         format!("windlass.{}.open.{worker}", self.pool)

@@ -172,6 +172,7 @@ impl Pool {
         deadline: Instant,
     ) -> Result<String, Trouble> {
         let PoolOptions { pool, labels, .. } = &*self.options;
+        let mut is_listed = false;
         loop {
             let mut changes = workers.changes.subscribe();
             let why = match workers.choose(labels, group, avoided) {
@@ -185,6 +186,12 @@ impl Pool {
             };
             let waited = tokio::time::timeout_at(patience, changes.changed()).await;
             if waited.is_err() {
+                if !is_listed && why != PlacementChoice::Full {
+                    // A worker may have joined a moment ago.
+                    is_listed = true;
+                    workers.list().await;
+                    continue;
+                }
                 let like = labels.join(", ");
                 return Err(Trouble(match why {
                     PlacementChoice::Full => format!(

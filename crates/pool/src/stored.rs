@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use async_nats::jetstream::Message;
 use async_nats::jetstream::consumer::{AckPolicy, pull};
 use futures_util::StreamExt;
 use windlass_hold_wire::{
@@ -42,6 +43,8 @@ struct StoredPiece {
 pub(crate) struct StoredReplay {
     /// The exit of the program, then its output.
     pub(crate) frames: Vec<FarFrame>,
+    /// Whether its exit is not stored.
+    pub(crate) is_lost: bool,
     /// The offset after the last byte, as the near end counts.
     pub(crate) end: u64,
     pub(crate) offsets: ReplayOffsets,
@@ -55,6 +58,13 @@ pub(crate) struct ReplayOffsets {
 }
 
 impl ReplayOffsets {
+    /// The offsets of a replay without output.
+    pub(crate) fn nothing() -> Self {
+        Self {
+            gaps: vec![(u64::MAX, 0)],
+        }
+    }
+
     /// The offset in the replay. An offset in a missing part maps to some point in the note or before it.
     pub(crate) fn of(&self, offset: u64) -> u64 {
         let gap = self.gaps.iter().rev().find(|(end, _)| *end <= offset);
@@ -88,42 +98,10 @@ impl StoredOutput {
     }
 
     async fn try_read(broker: &Broker, origin: &ProgramOrigin) -> Result<Self, Trouble> {
-        let Broker {
-            jetstream, names, ..
-        } = broker;
-        let config = pull::Config {
-            filter_subject: names.output_of(origin),
-            ack_policy: AckPolicy::None,
-            memory_storage: true,
-            num_replicas: 1,
-            ..pull::Config::default()
-        };
-        let stream = jetstream.get_stream_no_info(names.output()).await;
-        let stream = stream.map_err(|error| Trouble(words(&error)))?;
-        let consumer = match stream.create_consumer(config).await {
-            Ok(consumer) => consumer,
-            // No worker stores output in this pool.
-            Err(error) if is_missing(&error) => return Ok(Self::default()),
-            Err(error) => return Err(Trouble(words(&error))),
-        };
-        let mut left = consumer.cached_info().num_pending;
         let mut stored = Self::default();
-        while left > 0 {
-            let most = usize::try_from(left.min(BATCH)).unwrap_or(1);
-            let batch = consumer.fetch().max_messages(most).messages().await;
-            let mut batch = batch.map_err(|error| Trouble(words(&error)))?;
-            let before = left;
-            while let Some(message) = batch.next().await {
-                let message = message.map_err(|error| Trouble(error.to_string()))?;
-                stored.add(&message.payload);
-                left = left.saturating_sub(1);
-            }
-            if left == before {
-                // The rest has been dropped meanwhile.
-                break;
-            }
-        }
-        let _ = stream.delete_consumer(&consumer.cached_info().name).await;
+        let names = &broker.names;
+        let add = |message: &Message| stored.add(&message.payload);
+        read_all(broker, names.output(), names.output_of(origin), add).await?;
         stored.pieces.sort_by_key(|piece| piece.from);
         Ok(stored)
     }
@@ -177,6 +155,7 @@ impl StoredOutput {
             exceeded: None,
             denied: Vec::new(),
         };
+        let is_lost = self.exit.is_none();
         if let Some(stored) = self.exit {
             if let FarFrame::Exited { offset, .. } = &stored {
                 replay.skip_to(*offset);
@@ -195,11 +174,53 @@ impl StoredOutput {
         // The exit takes effect once the output up to its offset has arrived.
         replay.frames.insert(0, exited);
         StoredReplay {
+            is_lost,
             frames: replay.frames,
             end: replay.end,
             offsets: replay.offsets,
         }
     }
+}
+
+/// Reads the messages of a stream with this subject. There are none if the stream does not exist.
+pub(crate) async fn read_all(
+    broker: &Broker,
+    stream: String,
+    subject: String,
+    mut take: impl FnMut(&Message),
+) -> Result<(), Trouble> {
+    let config = pull::Config {
+        filter_subject: subject,
+        ack_policy: AckPolicy::None,
+        memory_storage: true,
+        num_replicas: 1,
+        ..pull::Config::default()
+    };
+    let stream = broker.jetstream.get_stream_no_info(stream).await;
+    let stream = stream.map_err(|error| Trouble(words(&error)))?;
+    let consumer = match stream.create_consumer(config).await {
+        Ok(consumer) => consumer,
+        Err(error) if is_missing(&error) => return Ok(()),
+        Err(error) => return Err(Trouble(words(&error))),
+    };
+    let mut left = consumer.cached_info().num_pending;
+    while left > 0 {
+        let most = usize::try_from(left.min(BATCH)).unwrap_or(1);
+        let batch = consumer.fetch().max_messages(most).messages().await;
+        let mut batch = batch.map_err(|error| Trouble(words(&error)))?;
+        let before = left;
+        while let Some(message) = batch.next().await {
+            let message = message.map_err(|error| Trouble(error.to_string()))?;
+            take(&message);
+            left = left.saturating_sub(1);
+        }
+        if left == before {
+            // The rest has been dropped meanwhile.
+            break;
+        }
+    }
+    let _ = stream.delete_consumer(&consumer.cached_info().name).await;
+    Ok(())
 }
 
 /// Whether the stream does not exist.

@@ -118,6 +118,9 @@ impl PoolView {
             })?;
             replicas = replicas.min(found.cached_info().config.num_replicas);
         }
+        if let Ok(losses) = self.broker.jetstream.get_stream(names.losses()).await {
+            replicas = replicas.min(losses.cached_info().config.num_replicas);
+        }
         let found = self.broker.jetstream.get_stream(names.output()).await;
         let output = found.ok().map(|stream| {
             let info = stream.cached_info();

@@ -5,6 +5,7 @@
 //! subjects.
 
 mod far_session;
+mod given_up;
 mod held;
 mod recording;
 mod starts;
@@ -17,6 +18,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::stream::Stream;
 use async_nats::{Message, Subscriber};
+use bytes::Bytes;
 use futures_util::StreamExt;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OnceCell, watch};
@@ -88,10 +90,13 @@ pub async fn run_worker(
     let names = worker.broker.names.clone();
     let opens = worker.subscribe(names.open(&worker.options.name)).await?;
     let drains = worker.subscribe(names.drain(&worker.options.name)).await?;
+    let losses = worker.subscribe(names.all_lost(&worker.options.name));
+    let losses = losses.await?;
     let starts = worker.broker.starts().await?;
     // Created before a broker can die: a cluster with fewer brokers than replicas refuses to. The worker is usable
     // without it.
-    let _ = tokio::time::timeout(OPENING, worker.output()).await;
+    let opening = async { (worker.output().await, worker.losses().await) };
+    let _ = tokio::time::timeout(OPENING, opening).await;
     worker.announce().await;
     ready();
     tokio::select! {
@@ -99,6 +104,7 @@ pub async fn run_worker(
         () = worker.hear_drains(drains) => {}
         () = starts::take_all(&worker, &starts) => {}
         () = worker.show() => {}
+        () = given_up::end_all(&worker, losses) => {}
         () = worker.drained() => {}
         () = stopped => {}
     }
@@ -120,6 +126,8 @@ struct Worker {
     exited: Mutex<HashSet<(LinkSession, u64)>>,
     /// The stream of stored output, once it could be used.
     output: OnceCell<Stream>,
+    /// The stream of programs that runtimes have given up, once it could be used.
+    losses: OnceCell<Stream>,
     /// The output that is being stored.
     records: Mutex<HashMap<ProgramOrigin, Arc<OutputRecord>>>,
     /// The tasks that store it.
@@ -162,6 +170,7 @@ impl Worker {
             running: Mutex::default(),
             exited: Mutex::default(),
             output: OnceCell::new(),
+            losses: OnceCell::new(),
             records: Mutex::default(),
             recording: Mutex::default(),
             is_draining: AtomicBool::new(false),
@@ -219,6 +228,16 @@ impl Worker {
         let opened = self.output.get_or_try_init(opening).await;
         opened
             .inspect_err(|error| tracing::warn!(%error, "output is not stored"))
+            .ok()
+            .cloned()
+    }
+
+    /// The stream of programs that runtimes have given up, if it can be used.
+    async fn losses(&self) -> Option<Stream> {
+        let opening = || self.broker.losses();
+        let opened = self.losses.get_or_try_init(opening).await;
+        opened
+            .inspect_err(|error| tracing::warn!(%error, "lost programs are not noted"))
             .ok()
             .cloned()
     }
@@ -312,10 +331,19 @@ impl Worker {
     async fn announce(&self) {
         // Cannot fail: a struct of strings and numbers.
         let presence = serde_json::to_vec(&self.presence()).unwrap_or_default();
-        let put = self
-            .presences
-            .put(&self.options.name, presence.into())
-            .await;
+        let presence = Bytes::from(presence);
+        let Self {
+            options, presences, ..
+        } = self;
+        if presences.put(&options.name, presence.clone()).await.is_ok() {
+            return;
+        }
+        // The bucket is in memory: a broker that was restarted does not have it.
+        let opened = self.broker.workers(Some(options.heartbeat * 3)).await;
+        let put = match opened {
+            Ok(_) => presences.put(&options.name, presence).await,
+            Err(error) => return tracing::debug!(%error, "the worker is not shown now"),
+        };
         if let Err(error) = put {
             tracing::debug!(%error, "the worker is not shown now");
         }

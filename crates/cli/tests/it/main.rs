@@ -95,6 +95,7 @@ mod page_terminals;
 mod page_timeline;
 mod permission_rules;
 mod pool;
+mod pool_away;
 #[cfg(feature = "nats")]
 mod pool_contract;
 mod pool_credentials;
@@ -102,8 +103,10 @@ mod pool_faults;
 mod pool_fleet;
 mod pool_kept;
 mod pool_output;
+mod pool_refusals;
 mod pool_support;
 mod pool_tls;
+mod pool_traffic;
 mod processes;
 mod query;
 mod query_agents;

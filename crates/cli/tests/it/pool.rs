@@ -158,38 +158,3 @@ fn a_name_is_taken_once() {
         second.stderr()
     );
 }
-
-#[test]
-fn a_secret_in_the_clear_is_refused() {
-    let config = "[hosts.fleet]\nnats = \"nats://me:hunter2@broker:4222\"\npool = \"ci\"\n";
-    let project = Project::with_own_config(config);
-    let run = project.run(&["hosts"], "");
-    let said = run.stderr();
-    assert!(said.contains("`credentials`"), "{said}");
-    let args = [
-        "worker",
-        "--nats",
-        "nats://me:hunter2@broker:4222",
-        "--pool",
-        "ci",
-    ];
-    let said = Project::new().run(&args, "").stderr();
-    assert!(
-        said.contains("`credentials`") && !said.contains("hunter2"),
-        "{said}"
-    );
-}
-
-#[test]
-fn a_broker_that_is_not_there_is_named() {
-    let config = "[hosts.fleet]\nnats = \"nats://127.0.0.1:1\"\npool = \"ci\"\n\
-                  [conversation.tools.shell]\nrun = \"unattended\"\nhost = \"fleet\"\n";
-    let project = Project::with_own_config(config);
-    let said = project.drive().error("shell", json!({"command": "true"}));
-    assert!(
-        said.contains("NATS at nats://127.0.0.1:1 cannot be reached"),
-        "{said}"
-    );
-    let checked = project.run(&["hosts", "check", "fleet"], "");
-    assert_eq!(checked.code(), Some(1), "{}", checked.stdout());
-}

@@ -157,7 +157,8 @@ fn credentials_files_separate_two_accounts() {
     let refused = Project::with_own_config(&config).run(&["hosts", "check", "fleet"], "");
     assert_eq!(refused.code(), Some(1), "{}", refused.stdout());
     assert!(
-        refused.stdout().contains("cannot be reached"),
+        refused.stdout().contains("rejects this client")
+            && refused.stdout().contains("`credentials`"),
         "{}",
         refused.stdout()
     );

@@ -134,6 +134,24 @@ fn numbered_output_survives_the_death_of_the_broker() {
 }
 
 #[test]
+fn a_broker_that_comes_back_lists_its_workers_again() {
+    needs!("nats-server");
+    let mut broker = Broker::start();
+    let project = Project::with_own_config(&pooled(&broker, 10));
+    let _worker = WorkerProcess::start(&project, &broker, "w1", &[]);
+    broker.kill();
+    broker.restart();
+    // A list would create the bucket.
+    let mut asking = broker.speak();
+    eventually("the worker is in the bucket", || {
+        let info = asking.request("$JS.API.STREAM.INFO.KV_windlass-ci-workers");
+        String::from_utf8_lossy(&info).contains("\"messages\":1")
+    });
+    let listed = project.list(&["workers"]);
+    assert_eq!(listed[0]["workers"][0]["name"], json!("w1"), "{listed:?}");
+}
+
+#[test]
 fn handles_wait_for_a_broker_that_is_away_for_longer_than_their_lease() {
     needs!("nats-server");
     let mut broker = Broker::start();

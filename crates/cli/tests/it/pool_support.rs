@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -15,6 +16,9 @@ use crate::support::{Drive, Project, eventually};
 pub(crate) struct Broker {
     folder: TempDir,
     port: u16,
+    /// The port of its counters, if the configuration wants one.
+    monitor: u16,
+    has_jetstream: bool,
     server: Option<Child>,
 }
 
@@ -25,9 +29,19 @@ impl Broker {
 
     /// Starts one that is configured so.
     pub(crate) fn with_config(config: &str) -> Self {
+        Self::configured(config, true)
+    }
+
+    pub(crate) fn without_jetstream() -> Self {
+        Self::configured("", false)
+    }
+
+    fn configured(config: &str, has_jetstream: bool) -> Self {
         let mut broker = Self {
             folder: tempfile::tempdir().unwrap(),
             port: 0,
+            monitor: 0,
+            has_jetstream,
             server: None,
         };
         fs::write(broker.folder.path().join("conf"), config).unwrap();
@@ -49,7 +63,8 @@ impl Broker {
             self.port.to_string()
         };
         let server = Command::new("nats-server")
-            .args(["-js", "-a", "127.0.0.1", "-p", &port])
+            .args(self.has_jetstream.then_some("-js"))
+            .args(["-a", "127.0.0.1", "-p", &port])
             .arg("-c")
             .arg(self.folder.path().join("conf"))
             .arg("-sd")
@@ -69,7 +84,9 @@ impl Broker {
             };
             let urls = [&told["nats"][0], &told["tls"][0]];
             let url = urls.iter().find_map(|url| url.as_str()).unwrap_or_default();
-            self.port = url.rsplit(':').next().unwrap().parse().unwrap_or(0);
+            let port = |url: &str| url.rsplit(':').next().unwrap().parse().unwrap_or(0);
+            self.port = port(url);
+            self.monitor = port(told["monitoring"][0].as_str().unwrap_or_default());
             self.port != 0
         });
         eventually("the broker answers", || {
@@ -77,8 +94,13 @@ impl Broker {
         });
     }
 
-    fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         ([127, 0, 0, 1], self.port).into()
+    }
+
+    /// The address of its counters.
+    pub(crate) fn monitor(&self) -> SocketAddr {
+        ([127, 0, 0, 1], self.monitor).into()
     }
 
     /// Kills it with SIGKILL.
@@ -93,7 +115,7 @@ impl Broker {
     pub(crate) fn speak(&self) -> Speaker {
         let mut stream = TcpStream::connect(self.address()).unwrap();
         stream
-            .write_all(b"CONNECT {\"verbose\":false,\"headers\":true}\r\n")
+            .write_all(b"CONNECT {\"verbose\":false,\"headers\":true,\"no_responders\":true}\r\n")
             .unwrap();
         let reader = BufReader::new(stream.try_clone().unwrap());
         Speaker { stream, reader }
@@ -103,6 +125,57 @@ impl Broker {
 impl Drop for Broker {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+/// A way to a broker that can be cut.
+pub(crate) struct Relay {
+    port: u16,
+    /// The open connections; none while it is cut.
+    streams: Arc<Mutex<Option<Vec<TcpStream>>>>,
+}
+
+impl Relay {
+    pub(crate) fn to(broker: &Broker) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let streams = Arc::new(Mutex::new(Some(Vec::new())));
+        let (address, open) = (broker.address(), Arc::clone(&streams));
+        std::thread::spawn(move || {
+            for near in listener.incoming() {
+                let mut open = open.lock().unwrap();
+                let (Some(open), Ok(near)) = (open.as_mut(), near) else {
+                    continue;
+                };
+                let Ok(far) = TcpStream::connect(address) else {
+                    continue;
+                };
+                for (from, to) in [(&near, &far), (&far, &near)] {
+                    let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+                    std::thread::spawn(move || {
+                        let _ = std::io::copy(&mut from, &mut to);
+                        let _ = to.shutdown(Shutdown::Both);
+                    });
+                }
+                open.extend([near, far]);
+            }
+        });
+        Self { port, streams }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+
+    /// Ends all connections and refuses new ones.
+    pub(crate) fn cut(&self) {
+        for stream in self.streams.lock().unwrap().take().into_iter().flatten() {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    pub(crate) fn restore(&self) {
+        *self.streams.lock().unwrap() = Some(Vec::new());
     }
 }
 
@@ -123,6 +196,15 @@ impl Speaker {
         self.stream.write_all(payload).unwrap();
         self.stream.write_all(b"\r\nPING\r\n").unwrap();
         while self.line() != "PONG" {}
+    }
+
+    /// Sends an empty request; returns the reply.
+    pub(crate) fn request(&mut self, subject: &str) -> Vec<u8> {
+        self.subscribe("_INBOX.speaker");
+        write!(self.stream, "PUB {subject} _INBOX.speaker 0\r\n\r\n").unwrap();
+        let (_, reply) = self.next();
+        write!(self.stream, "UNSUB 1\r\n").unwrap();
+        reply
     }
 
     fn line(&mut self) -> String {
@@ -175,6 +257,10 @@ impl WorkerProcess {
         Self { process }
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.pid()
+    }
+
     /// Kills it with SIGKILL.
     pub(crate) fn kill(&mut self) {
         self.process.kill();
@@ -193,9 +279,13 @@ fn state_of(project: &Project, name: &str) -> PathBuf {
 
 /// The configuration of a runtime whose shell runs on the pool.
 pub(crate) fn pooled(broker: &Broker, lease_secs: u32) -> String {
+    pooled_at(&broker.url(), lease_secs)
+}
+
+/// The same, with these brokers.
+pub(crate) fn pooled_at(url: &str, lease_secs: u32) -> String {
     format!(
-        "[hosts.fleet]\nnats = \"{}\"\npool = \"ci\"\nlease_secs = {lease_secs}\n\
-         [conversation.tools.shell]\nrun = \"unattended\"\nhost = \"fleet\"\n",
-        broker.url()
+        "[hosts.fleet]\nnats = \"{url}\"\npool = \"ci\"\nlease_secs = {lease_secs}\n\
+         [conversation.tools.shell]\nrun = \"unattended\"\nhost = \"fleet\"\n"
     )
 }

@@ -429,6 +429,13 @@ impl Link {
         leases.fold(self.options.lease, Duration::max)
     }
 
+    /// Resolves when every current program has exited, is lost or was left.
+    pub(super) async fn emptied(&self) {
+        for program in self.all_programs() {
+            program.exited().await;
+        }
+    }
+
     /// Abandons the host, whether connected or connecting.
     pub(super) fn abandon(&self, why: &str) {
         for program in self.all_programs() {

@@ -136,6 +136,11 @@ impl NearProgram {
         }
     }
 
+    /// Waits until it has exited, is lost or was left.
+    pub(super) async fn exited(&self) {
+        self.wait_until(|state| state.exit.as_ref().map(drop)).await;
+    }
+
     pub(super) fn fail_start(&self, why: &str) {
         let mut state = self.state.lock();
         state

@@ -20,13 +20,13 @@ use crate::broker::{Broker, words};
 use crate::placement::{PlacementChoice, WorkerCandidate, choose};
 use crate::{PoolError, WorkerPresence};
 
-/// The maximum interval between checks for silent workers.
-const LOOK: Duration = Duration::from_millis(250);
+/// The minimum and maximum interval between checks for silent workers.
+const LOOK: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(5));
+/// How long before its time is over a silent worker is suspected. A process that was stopped suspects its workers when
+/// it continues, and has this time to read their heartbeats.
+const SUSPECT: Duration = Duration::from_millis(250);
 /// How long workers have to announce themselves after a connection was established.
 const SHOWING: Duration = Duration::from_secs(2);
-
-/// How long the programs of a dead worker may take to be resumed from their stored output.
-const RECALLING: Duration = Duration::from_secs(10);
 
 /// How many sessions are remembered with their last workers.
 const LAST_PLACES: usize = 1024;
@@ -50,12 +50,28 @@ struct KnownWorker {
     presence: WorkerPresence,
     /// The time of its last sign of life.
     heard: Arc<Mutex<Instant>>,
+    /// When its silence was noticed.
+    suspected: Option<Instant>,
     /// Programs that were placed there since its last heartbeat.
     placed: u32,
     host: Option<(Host, Arc<WorkerLink>)>,
 }
 
 impl KnownWorker {
+    /// When it is to be looked at again, or `None` if it has been silent for three heartbeats since `connected`.
+    fn next_look(&mut self, connected: Instant, now: Instant) -> Option<Instant> {
+        let heard = (*self.heard.lock()).max(connected);
+        let over = heard + self.presence.patience();
+        let suspicious = heard + self.presence.patience().saturating_sub(SUSPECT);
+        if now < suspicious {
+            self.suspected = None;
+            return Some(suspicious);
+        }
+        let suspected = *self.suspected.get_or_insert(now);
+        let due = over.max(suspected + SUSPECT);
+        (now < due).then_some(due)
+    }
+
     /// The number of programs of a session that run there.
     fn related(&self, group: Option<&Arc<str>>) -> u32 {
         let Some((_, link)) = &self.host else {
@@ -104,7 +120,7 @@ impl KnownWorkers {
     }
 
     /// Reads the list of workers. If that fails, the next heartbeats complete it.
-    async fn list(&self) {
+    pub(super) async fn list(&self) {
         let Ok(mut keys) = self.presences.keys().await else {
             return;
         };
@@ -125,6 +141,7 @@ impl KnownWorkers {
             KnownWorker {
                 presence: presence.clone(),
                 heard,
+                suspected: None,
                 placed: 0,
                 host: None,
             }
@@ -264,31 +281,29 @@ impl KnownWorkers {
         since.elapsed() >= bucket.max_age() && !self.workers.lock().contains_key(worker)
     }
 
-    /// Abandons workers that have missed three heartbeats while the broker was connected.
-    fn look(&self) {
+    /// Abandons workers that have missed three heartbeats while the broker was connected. Returns the time of the next
+    /// check.
+    fn look(&self) -> Instant {
+        let now = Instant::now();
+        let latest = now + LOOK.1;
         let Some(connected) = self.broker.connection.borrow().since else {
-            return;
+            return latest;
         };
         let connected = Instant::from_std(connected);
-        let is_silent = |known: &KnownWorker| {
-            let heard = (*known.heard.lock()).max(connected);
-            heard.elapsed() >= known.presence.patience()
-        };
+        let mut next = latest;
         let gone: Vec<KnownWorker> = {
             let mut workers = self.workers.lock();
-            let names: Vec<String> = workers
-                .iter()
-                .filter(|(_, known)| is_silent(known))
-                .map(|(name, _)| name.clone())
-                .collect();
-            names
-                .iter()
-                .filter_map(|name| workers.remove(name))
-                .collect()
+            let gone = workers.extract_if(|_, known| {
+                let look = known.next_look(connected, now);
+                next = next.min(look.unwrap_or(latest));
+                look.is_none()
+            });
+            gone.map(|(_, known)| known).collect()
         };
         for known in gone {
             self.give_up(&known);
         }
+        next.max(now + LOOK.0)
     }
 
     fn give_up(&self, known: &KnownWorker) {
@@ -301,9 +316,10 @@ impl KnownWorkers {
             );
             link.bury(&why);
             windlass_task::spawn(async move {
-                // The programs are resumed from their stored output, and end.
-                let _ = tokio::time::timeout(RECALLING, host.connect(Vec::new())).await;
-                tokio::time::sleep(RECALLING).await;
+                // The link now leads to the stored output, by which every program is resumed and ends.
+                if host.connect(Vec::new()).await.is_ok() {
+                    host.emptied().await;
+                }
                 host.abandon(&why);
             });
         }
@@ -334,11 +350,12 @@ async fn follow(workers: Weak<KnownWorkers>, mut news: Subscriber) {
         return;
     };
     let mut count = connection.borrow().count;
+    let mut next = Instant::now();
     loop {
         let message = tokio::select! {
             message = news.next() => message,
             _ = connection.changed() => None,
-            () = tokio::time::sleep(LOOK) => None,
+            () = tokio::time::sleep_until(next) => None,
         };
         let Some(workers) = workers.upgrade() else {
             return;
@@ -351,6 +368,10 @@ async fn follow(workers: Weak<KnownWorkers>, mut news: Subscriber) {
             count = now;
             workers.list().await;
         }
-        workers.look();
+        next = workers.look();
     }
 }
+
+#[cfg(test)]
+#[path = "known_tests.rs"]
+mod tests;

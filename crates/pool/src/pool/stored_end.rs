@@ -4,25 +4,29 @@
 //! the rest of the stored output and then the program's exit, or that the program is lost.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::sync::{Semaphore, mpsc};
 use windlass_hold_wire::{
-    FarFrame, FrameBuffer, HolderOrder, LinkSession, NearFrame, ProgramOrigin, StartFailure, frame,
+    FarFrame, FrameBuffer, HolderOrder, LinkExit, LinkSession, NearFrame, ProgramOrigin,
+    StartFailure, frame,
 };
 use windlass_host::LinkPipe;
 
 use crate::broker::Broker;
 use crate::error::Trouble;
 use crate::link::PIPE;
+use crate::lost::note_lost;
 use crate::stored::{ReplayOffsets, StoredOutput};
 use crate::worker::remove_output;
 
 /// How many programs are read concurrently.
 const READ_AT_ONCE: usize = 16;
+/// How long the note about a loss may delay its report. It is completed later.
+const NOTING: Duration = Duration::from_secs(1);
 /// The heartbeat until the near end has sent its own.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
@@ -70,9 +74,23 @@ impl StoredResume {
     }
 }
 
+/// The result of an attempt to resume a program from its stored output.
+pub(super) enum StoredRecall {
+    /// The frames that resume it and end it.
+    Frames {
+        frames: Vec<FarFrame>,
+        /// Whether it ends as lost.
+        is_lost: bool,
+    },
+    /// Nothing is stored.
+    Nothing,
+    /// The broker does not return the stored output.
+    Unreadable(Trouble),
+}
+
 impl StoredReader {
-    /// The frames that resume a program and end it; `None` if nothing is stored. `why` is the reason of its loss.
-    pub(super) async fn recall(&self, resume: StoredResume, why: &str) -> Option<Vec<FarFrame>> {
+    /// Resumes a program. `why` is the reason of its loss.
+    pub(super) async fn recall(&self, resume: StoredResume, why: &str) -> StoredRecall {
         let StoredResume {
             program,
             from,
@@ -80,16 +98,14 @@ impl StoredReader {
             ..
         } = resume;
         let stored = match StoredOutput::read(&self.broker, &origin).await {
-            Ok(stored) if stored.is_empty() => return None,
+            Ok(stored) if stored.is_empty() => return StoredRecall::Nothing,
             Ok(stored) => stored,
-            Err(Trouble(error)) => {
-                tracing::warn!(error, "stored output cannot be read");
-                return None;
-            }
+            Err(error) => return StoredRecall::Unreadable(error),
         };
         let end = stored.end().max(from);
         let why = format!("{why}; its output is shown up to byte {end}, the last that was stored");
         let replay = stored.replay(program, from, why);
+        let is_lost = replay.is_lost;
         let mut frames = Vec::with_capacity(replay.frames.len() + 1);
         if resume.is_adopted {
             frames.push(FarFrame::Resumed {
@@ -102,7 +118,41 @@ impl StoredReader {
             self.replays.lock().insert(origin, replay.offsets);
         }
         frames.extend(replay.frames);
-        Some(frames)
+        StoredRecall::Frames { frames, is_lost }
+    }
+
+    /// The frames that end a program as lost without any output.
+    fn lose(&self, resume: StoredResume, why: String) -> Vec<FarFrame> {
+        let StoredResume {
+            program, origin, ..
+        } = resume;
+        if !resume.is_adopted {
+            return vec![FarFrame::Gone {
+                program,
+                why,
+                ended: 0,
+                receipt: None,
+            }];
+        }
+        // An adoption needs a program that can be shown as lost.
+        self.replays.lock().insert(origin, ReplayOffsets::nothing());
+        vec![
+            FarFrame::Resumed {
+                program,
+                pid: 0,
+                orders: 0,
+                offset: 0,
+                terminal: None,
+            },
+            FarFrame::Exited {
+                program,
+                offset: 0,
+                exit: LinkExit::Lost(why),
+                remaining: 0,
+                exceeded: None,
+                denied: Vec::new(),
+            },
+        ]
     }
 
     /// Removes the stored output of a program.
@@ -126,6 +176,8 @@ pub(super) struct StoredEnd {
     resumed: HashMap<u64, ProgramOrigin>,
     answers: mpsc::UnboundedSender<FarFrame>,
     reading: Arc<Semaphore>,
+    /// Why stored output cannot be read. The other programs do not wait for it again.
+    unreadable: Arc<OnceLock<String>>,
     heartbeat: Duration,
 }
 
@@ -148,6 +200,7 @@ impl StoredEnd {
             resumed: HashMap::new(),
             answers,
             reading: Arc::new(Semaphore::new(READ_AT_ONCE)),
+            unreadable: Arc::default(),
             heartbeat: HEARTBEAT,
         };
         windlass_task::spawn(end.serve(from_near, to_near, answered));
@@ -235,18 +288,29 @@ impl StoredEnd {
         self.resumed.insert(resume.program, resume.origin);
         let (reader, why) = (self.reader.clone(), Arc::clone(&self.why));
         let (answers, reading) = (self.answers.clone(), Arc::clone(&self.reading));
+        let (worker, unreadable) = (self.worker.clone(), Arc::clone(&self.unreadable));
         windlass_task::spawn(async move {
             // The semaphore is never closed.
             let _permit = reading.acquire().await;
-            let gone = || {
-                vec![FarFrame::Gone {
-                    program: resume.program,
-                    why: why.to_string(),
-                    ended: 0,
-                    receipt: None,
-                }]
+            let recalled = match unreadable.get() {
+                Some(error) => StoredRecall::Unreadable(Trouble(error.clone())),
+                None => reader.recall(resume, &why).await,
             };
-            let frames = reader.recall(resume, &why).await.unwrap_or_else(gone);
+            let (frames, is_lost) = match recalled {
+                StoredRecall::Frames { frames, is_lost } => (frames, is_lost),
+                StoredRecall::Nothing => (reader.lose(resume, why.to_string()), true),
+                StoredRecall::Unreadable(Trouble(error)) => {
+                    let error = unreadable.get_or_init(|| error);
+                    let why = format!("{why}; its stored output cannot be read: {error}");
+                    (reader.lose(resume, why), true)
+                }
+            };
+            if is_lost {
+                // The note comes first: a program that is reported as lost must not run on when its worker is back.
+                let noting = note_lost(reader.broker.clone(), worker, resume.origin);
+                let noting = windlass_task::spawn(noting);
+                let _ = tokio::time::timeout(NOTING, noting).await;
+            }
             for frame in frames {
                 let _ = answers.send(frame);
             }

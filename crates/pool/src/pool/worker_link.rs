@@ -14,7 +14,7 @@ use windlass_hold_wire::{
 use windlass_host::{HostError, LinkPipe, LinkSource};
 use windlass_process::RemoteFuture;
 
-use super::stored_end::{StoredEnd, StoredReader, StoredResume};
+use super::stored_end::{StoredEnd, StoredReader, StoredRecall, StoredResume};
 use crate::broker::{Broker, words};
 use crate::error::Trouble;
 use crate::link::{FrameGate, LinkEnd, LinkRequest, PIPE};
@@ -199,8 +199,15 @@ impl NearGate {
                 FarFrame::Gone { why, .. } => why.clone(),
                 _ => String::new(),
             };
-            let frames = reader.recall(resume, &why).await;
-            for frame in frames.unwrap_or_else(|| vec![gone]) {
+            let frames = match reader.recall(resume, &why).await {
+                StoredRecall::Frames { frames, .. } => frames,
+                StoredRecall::Nothing => vec![gone],
+                StoredRecall::Unreadable(error) => {
+                    tracing::warn!(%error, "stored output cannot be read");
+                    vec![gone]
+                }
+            };
+            for frame in frames {
                 let _ = adding.send(frame.write());
             }
         });

@@ -255,6 +255,22 @@ impl FarSession {
         }
     }
 
+    /// The number of a program that was started in another session and adopted here.
+    pub(super) fn adopted(&self, origin: &ProgramOrigin) -> Option<u64> {
+        let state = self.state.lock();
+        let mut origins = state.origins.iter();
+        origins
+            .find(|(_, it)| *it == origin)
+            .map(|(&program, _)| program)
+    }
+
+    /// Forgets a program that has ended without its runtime.
+    pub(super) fn drop_program(&self, worker: &Worker, program: u64) {
+        self.state.lock().keeps.remove(&program);
+        self.forget_output(worker, program);
+        worker.vacate(&(self.session, program));
+    }
+
     /// Notes that a program is kept, with its lease.
     pub(super) fn note_kept(&self, program: u64, lease: Duration) {
         self.state.lock().keeps.insert(program, lease);
