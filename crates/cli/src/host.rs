@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal as _;
 use std::os::fd::AsFd as _;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,8 +11,9 @@ use anyhow::Context as _;
 use serde_json::Value;
 use tokio::net::unix::pipe;
 use windlass::config::{HostConfig, LoadOptions, ProjectTrust};
+use windlass::executors::{Launcher, LauncherOptions};
 use windlass::host::{CarrierAnswer, CarrierAsker, CarrierQuestion, Host, ServeOptions};
-use windlass_process::RemoteFuture;
+use windlass_process::{Command, Exit, RemoteFuture};
 use windlass_protocol::Ask;
 
 use crate::args::{Global, HostsArgs, HostsCommand};
@@ -76,9 +78,7 @@ pub(crate) async fn list(global: &Global, args: HostsArgs) -> anyhow::Result<Exi
         }
         Some(HostsCommand::Check { name }) => {
             let host = config.hosts.iter().find(|host| host.name == name);
-            let host = host.with_context(|| {
-                format!("there is no host `{name}`; add [hosts.{name}] with `via`")
-            })?;
+            let host = host.with_context(|| unknown_host(&name, &config.hosts))?;
             #[cfg(feature = "nats")]
             if let Some(pool) = &host.pool {
                 return crate::workers::check(host, pool, &config.root).await;
@@ -86,6 +86,15 @@ pub(crate) async fn list(global: &Global, args: HostsArgs) -> anyhow::Result<Exi
             check(host, &config.root).await
         }
     }
+}
+
+fn unknown_host(name: &str, hosts: &[HostConfig]) -> String {
+    let names: Vec<String> = hosts.iter().map(|it| format!("`{}`", it.name)).collect();
+    let others = match names.as_slice() {
+        [] => String::new(),
+        names => format!(", or choose one of {}", names.join(", ")),
+    };
+    format!("there is no host `{name}`; add [hosts.{name}] with `via`{others}")
 }
 
 fn labels(host: &HostConfig) -> String {
@@ -107,7 +116,7 @@ fn skew(version: &str) -> String {
 }
 
 /// Connects to a host, and reports what works there.
-async fn check(host: &HostConfig, root: &std::path::Path) -> anyhow::Result<ExitCode> {
+async fn check(host: &HostConfig, root: &Path) -> anyhow::Result<ExitCode> {
     let link = Host::new(windlass::host_options(host, root), None)?;
     if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
         link.ask_through(Arc::new(TerminalAsker));
@@ -169,7 +178,30 @@ async fn check(host: &HostConfig, root: &std::path::Path) -> anyhow::Result<Exit
     for (program, file) in &machine.programs {
         outln!("{program:<8}  {}", file.as_deref().unwrap_or("not found"))?;
     }
-    Ok(ExitCode::SUCCESS)
+    match run_there(&link, root).await {
+        Ok(()) => {
+            outln!("tools     can run there")?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(why) => {
+            outln!("tools     cannot run there: {why}")?;
+            Ok(ExitCode::from(exit::FAILED))
+        }
+    }
+}
+
+/// Runs a program in the project's folder there; the error is the reason why it did not run.
+async fn run_there(link: &Host, project: &Path) -> Result<(), String> {
+    let launcher = Launcher::new(LauncherOptions::default()).map_err(|it| it.to_string())?;
+    let launcher = launcher.on_host(Arc::new(link.clone()));
+    let shell = Command::new("sh").args(["-c", ":"]).cwd(project);
+    let started = launcher.start(shell).await;
+    match started.map_err(|it| it.to_string())?.wait().await {
+        Exit::Code(0) => Ok(()),
+        Exit::Code(code) => Err(format!("`sh` exited with code {code}")),
+        Exit::Signal(signal) => Err(format!("`sh` was ended by signal {signal}")),
+        Exit::Lost(why) => Err(why),
+    }
 }
 
 /// Asks a carrier's questions on the terminal.

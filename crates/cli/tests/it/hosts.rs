@@ -201,6 +201,32 @@ fn refusal(via: &[&str]) -> String {
 }
 
 #[test]
+fn a_check_says_whether_tools_can_run() {
+    let project = Project::with_own_config(&piped(2));
+    let works = project.run(&["hosts", "check", "there"], "");
+    assert_eq!(works.code(), Some(0), "{}", works.stdout());
+    assert!(
+        works.stdout().contains("tools     can run there"),
+        "{}",
+        works.stdout()
+    );
+    let root = "hosts.there.root=\"/no/such/folder\"";
+    let fails = project.run(&["hosts", "check", "there", "--set", root], "");
+    let said = fails.stdout();
+    assert_eq!(fails.code(), Some(1), "{said}");
+    assert!(
+        said.contains("tools     cannot run there: ") && said.contains("/no/such/folder"),
+        "{said}"
+    );
+    let unknown = project.run(&["hosts", "check", "three"], "");
+    assert!(
+        unknown.stderr().contains("choose one of `there`"),
+        "{}",
+        unknown.stderr()
+    );
+}
+
+#[test]
 fn a_host_that_cannot_be_used_is_a_clear_error() {
     let banner = refusal(&[
         "sh",

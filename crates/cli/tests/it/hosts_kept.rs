@@ -291,11 +291,15 @@ fn far_folder(folder: &Path, host: &Host) -> PathBuf {
     folder.join("windlass/hosts").join(session)
 }
 
+/// The far end that has the lock of a session.
+fn far_end(session: &Path) -> Pid {
+    let pid = fs::read_to_string(session.join("lock")).unwrap();
+    Pid::from_raw(pid.trim().parse().unwrap()).unwrap()
+}
+
 /// Kills the far end that has the lock of a session.
 fn kill_far_end(session: &Path) {
-    let pid = fs::read_to_string(session.join("lock")).unwrap();
-    let pid = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
-    kill_process(pid, Signal::KILL).unwrap();
+    kill_process(far_end(session), Signal::KILL).unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -350,14 +354,19 @@ async fn a_runtime_keeps_its_link_while_another_has_the_handle_that_it_left() {
     let key = kept.held_key().unwrap().clone();
     kept.leave().await;
     drop(kept);
+    let left = far_folder(folder.path(), &first);
+    let serving = far_end(&left);
     let adopted = second.adopt(RemoteAdoption::to_end(key)).await.unwrap();
     assert!(adopted.output().read_all(1000).text.contains("begun"));
     echo(&other, "the link is the same").await;
-    kill_far_end(&far_folder(folder.path(), &first));
+    assert_eq!(far_end(&left), serving);
+    let adopter = far_end(&far_folder(folder.path(), &second));
+    kill_far_end(&left);
     echo(&other, "a new link resumes it").await;
     let more = launcher.start(Command::new("true")).await.unwrap();
     assert_eq!(more.wait().await, Exit::Code(0));
     echo(&adopted, "nobody took it back").await;
+    assert_eq!(far_end(&far_folder(folder.path(), &second)), adopter);
     adopted.end(Duration::from_secs(2)).await;
     other.end(Duration::from_secs(2)).await;
 }
