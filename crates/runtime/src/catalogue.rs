@@ -15,7 +15,8 @@ use crate::announce::Announcer;
 use crate::builtin::BuiltinTool;
 use crate::executor::Executor;
 use crate::refusal::{ArgumentMisfit, Refusal};
-use crate::session::{Session, SessionOptions};
+use crate::session::Session;
+use crate::session_options::SessionOptions;
 use crate::sessions::Sessions;
 
 /// A tool and its implementation.

@@ -9,6 +9,8 @@ use windlass_protocol::{HandleId, Notice, NoticeKind, NoticeLevel, RecordTrouble
 
 use crate::event::Status;
 use crate::handle::Handle;
+use crate::journal::SessionEvent;
+use crate::session::SessionInner;
 use crate::show;
 
 /// The maximum length of an error message in a notice.
@@ -82,11 +84,6 @@ impl Notices {
         self.remove(handle, supersedes)
     }
 
-    /// The handle's question has been answered.
-    pub(crate) fn withdraw_question(&mut self, handle: u64) -> Vec<u64> {
-        self.remove(handle, |kind| kind == NoticeKind::Waiting)
-    }
-
     fn remove(&mut self, handle: u64, needless: impl Fn(NoticeKind) -> bool) -> Vec<u64> {
         self.queue
             .extract_if(.., |queued| {
@@ -122,6 +119,66 @@ impl Notices {
     }
 }
 
+impl SessionInner {
+    /// Queues the notice for a handle's new status, and keeps the job if it
+    /// left processes running. Called before the status becomes visible, so
+    /// that closing the session then ends those too.
+    pub(crate) fn notice_change(&self, handle: &Handle, next: &Status) {
+        if let Status::Running { .. } = next {
+            let answered = |kind| kind == NoticeKind::Waiting;
+            let told = self.notices.lock().remove(handle.number, answered);
+            self.tell_delivered(told);
+        }
+        if let Some((true, notice)) = of_change(handle, next) {
+            self.push_notice(handle.number, notice);
+        }
+        if let Status::Stopped(ending) = next
+            && ending.left_running > 0
+        {
+            self.left.lock().extend(handle.job().cloned());
+            let notice = of_left_running(handle, ending.left_running);
+            self.push_notice(handle.number, notice);
+        }
+    }
+
+    /// Queues the notice for new output of a handle, if its tool's flags want
+    /// one and none is queued.
+    pub(crate) fn notice_content(&self, handle: &Handle) {
+        let kind = NoticeKind::Content;
+        if let Some(id) = handle.id()
+            && handle.tool.definition.notifications.on_content
+            && !self.notices.lock().holds(handle.number, kind)
+        {
+            let text = format!("`{id}` has new output");
+            self.push_notice(handle.number, notice(handle, NoticeLevel::Info, kind, text));
+        }
+    }
+
+    pub(crate) fn push_notice(&self, handle: u64, notice: Notice) {
+        let number = self.journal.append(SessionEvent::Noticed(notice.clone()));
+        let replaced = self.notices.lock().push(handle, number, notice);
+        self.tell_delivered(replaced);
+    }
+
+    /// Withdraws the notices on a handle's state, which a reply reports.
+    pub(crate) fn withdraw_notices(&self, handle: &Handle) {
+        let told = self.notices.lock().withdraw(handle.number);
+        self.tell_delivered(told);
+    }
+
+    pub(crate) fn tell_delivered(&self, notices: Vec<u64>) {
+        if !notices.is_empty() {
+            self.journal.append(SessionEvent::Delivered { notices });
+        }
+    }
+
+    /// Queues a notice beside those on the handle's state.
+    pub(crate) fn add_notice(&self, handle: u64, notice: Notice) {
+        let number = self.journal.append(SessionEvent::Noticed(notice.clone()));
+        self.notices.lock().add(handle, number, notice, None);
+    }
+}
+
 /// Whether this kind reports the state of a handle.
 fn supersedes(kind: NoticeKind) -> bool {
     match kind {
@@ -137,12 +194,6 @@ fn supersedes(kind: NoticeKind) -> bool {
         | NoticeKind::Trust
         | NoticeKind::Sandbox => false,
     }
-}
-
-/// The notice for a handle's new status, if its tool's flags want one.
-pub(crate) fn of_status(handle: &Handle, status: &Status) -> Option<Notice> {
-    let (wanted, notice) = of_change(handle, status)?;
-    wanted.then_some(notice)
 }
 
 /// The notice for a stopped handle with the end of its result or output,
@@ -219,19 +270,6 @@ fn both_ends(text: &str) -> String {
     let head = &text[..text.floor_char_boundary(SHORT / 2)];
     let tail = &text[text.ceil_char_boundary(text.len() - SHORT / 2)..];
     format!("{head}… (fetch it to read all) …{tail}")
-}
-
-/// New output of a running handle.
-pub(crate) fn of_content(handle: &Handle) -> Option<Notice> {
-    let id = handle.id()?;
-    handle.tool.definition.notifications.on_content.then(|| {
-        notice(
-            handle,
-            NoticeLevel::Info,
-            NoticeKind::Content,
-            format!("`{id}` has new output"),
-        )
-    })
 }
 
 /// A result that was dropped before it was read.

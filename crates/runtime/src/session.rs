@@ -1,12 +1,12 @@
 //! A session: one conversation with its handles, journal and notices.
 //!
-//! [`Session::run`] is in `dispatch.rs`, [`Session::end_turn`] in `turn.rs`.
+//! [`Session::run`] is in `dispatch.rs`, [`Session::end_turn`] in `turn.rs`, and
+//! the queue of notices in `notice.rs`.
 
 use std::collections::{HashMap, VecDeque};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use parking_lot::Mutex;
@@ -14,110 +14,32 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use ulid::Ulid;
-use windlass_protocol::{
-    HandleId, Limits, Notice, NoticeKind, PermissionRule, RecordTrouble, SessionId,
-};
+use windlass_protocol::{HandleId, Limits, Notice, PermissionRule, RecordTrouble, SessionId};
 
 use crate::catalogue::{Catalogue, RegisteredTool};
-use crate::client::SessionClient;
 use crate::denied::{OutsideOnce, RecentRules};
 use crate::event::Status;
 use crate::handle::Handle;
-use crate::inquirer::Inquirer;
 use crate::job::Job;
 use crate::job_output::JobOutput;
 use crate::journal::{Journal, SessionEvent};
-use crate::keeping::HandleKeeper;
 use crate::late_permit::LatePermits;
 use crate::left_out::LeftOutLines;
 use crate::notice::{self, Notices};
 use crate::orders::new_order;
 use crate::part::Discretion;
-use crate::past::{LooseEnds, PastEvents};
-use crate::pending::{Attendance, OnBehalf, PendingRequests};
-use crate::recorder::{RecordFailure, Recorder};
+use crate::past::LooseEnds;
+use crate::pending::PendingRequests;
+use crate::recorder::RecordFailure;
 use crate::refusal::{HandleSummary, Refusal};
 use crate::registry::Registry;
-use crate::rules::RuleBook;
-use crate::session_limits::SessionLimits;
+use crate::session_options::SessionOptions;
 use crate::sessions::{SessionGuard, Sessions};
 use crate::show;
 use crate::stored::StoredResult;
 
 /// The longest name of a client that is kept, in characters.
 const CLIENT_NAME: usize = 64;
-
-/// The settings of a session. The default asks nobody, trusts nobody and keeps
-/// no record.
-#[derive(Clone, Default)]
-pub struct SessionOptions {
-    /// The session's id. Default: a new one.
-    pub id: Option<SessionId>,
-    /// The project's root folder.
-    pub root: PathBuf,
-    /// The folder for logs of large output; removed when the session closes,
-    /// unless `keep_logs` is set.
-    pub log_dir: Option<PathBuf>,
-    /// Keeps the logs when the session closes, because its record refers to
-    /// them.
-    pub keep_logs: bool,
-    /// The front end, for the record: `drive`, `mcp`.
-    pub front_end: Option<String>,
-    /// A name from a person or a client, for the record and for lists. A
-    /// session's successor keeps it.
-    pub name: Option<String>,
-    /// The session that this one works for, as an agent's does.
-    pub parent: Option<SessionId>,
-    /// The driver of the session needs no permissions.
-    pub trusted: bool,
-    /// The session's client asks its user itself before a tool runs.
-    pub client_asks: bool,
-    /// The client, if tools may send it requests.
-    pub client: Option<Arc<dyn SessionClient>>,
-    /// Whether anyone replies to the session's requests.
-    pub attendance: Attendance,
-    /// The requests of the session that this one works for, as an agent's does.
-    /// Its attendance applies.
-    pub on_behalf: Option<OnBehalf>,
-    /// A model to ask.
-    pub inquirer: Option<Arc<dyn Inquirer>>,
-    /// The remembered rules of the project.
-    pub rules: Option<Arc<dyn RuleBook>>,
-    /// A record.
-    pub recorder: Option<Arc<dyn Recorder>>,
-    /// The treatment of calls that cannot be recorded.
-    pub record_failure: RecordFailure,
-    /// Keeps handles beyond this runtime. Without it, none is kept.
-    pub keeper: Option<Arc<dyn HandleKeeper>>,
-    /// The treatment of handles that still run when a turn ends.
-    pub between_turns: BetweenTurns,
-    /// Limits for all its tools together.
-    pub limits: SessionLimits,
-    /// The number of bytes of stored results of stopped handles. Default: 64
-    /// MiB.
-    pub stored_bytes: Option<u64>,
-    /// The number of events in the journal. Default: 4,096.
-    pub journal_capacity: Option<usize>,
-    /// The start of the session, if another runtime started it.
-    pub began: Option<SystemTime>,
-    /// Stores the events for the next runtime of the session, beside the
-    /// record. Calls do not wait for it.
-    pub event_log: Option<Arc<dyn Recorder>>,
-    /// The events of the session from before this runtime takes it over. The
-    /// numbers of events and tools continue. [`Session::recall`] then settles
-    /// open items.
-    pub past: PastEvents,
-}
-
-/// The treatment of handles between two turns of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum BetweenTurns {
-    /// Their tools' policies decide when the turn ends.
-    #[default]
-    ByPolicy,
-    /// They continue, except those whose tool has `on_turn_end = "abort"`.
-    Keep,
-}
 
 /// A session. Clones share it; dropping the last one ends everything that still
 /// runs.
@@ -162,7 +84,7 @@ pub(crate) struct SessionInner {
     /// Items that were open when this runtime took the session over.
     pub(crate) loose_ends: Mutex<LooseEnds>,
     /// Jobs whose tool has ended and left processes running.
-    left: Mutex<Vec<Arc<dyn Job>>>,
+    pub(crate) left: Mutex<Vec<Arc<dyn Job>>>,
 }
 
 impl Session {
@@ -491,61 +413,6 @@ impl SessionInner {
             Some(_) => Discretion::Unknown,
             None => Discretion::Open,
         }
-    }
-
-    /// Queues the notice for a handle's new status, and keeps the job if it
-    /// left processes running. Called before the status becomes visible, so
-    /// that closing the session then ends those too.
-    pub(crate) fn notice_change(&self, handle: &Handle, next: &Status) {
-        if let Status::Running { .. } = next {
-            let told = self.notices.lock().withdraw_question(handle.number);
-            self.tell_delivered(told);
-        }
-        if let Some(notice) = notice::of_status(handle, next) {
-            self.push_notice(handle.number, notice);
-        }
-        if let Status::Stopped(ending) = next
-            && ending.left_running > 0
-        {
-            self.left.lock().extend(handle.job().cloned());
-            let notice = notice::of_left_running(handle, ending.left_running);
-            self.push_notice(handle.number, notice);
-        }
-    }
-
-    pub(crate) fn notice_content(&self, handle: &Handle) {
-        if let Some(notice) = notice::of_content(handle)
-            && !self
-                .notices
-                .lock()
-                .holds(handle.number, NoticeKind::Content)
-        {
-            self.push_notice(handle.number, notice);
-        }
-    }
-
-    pub(crate) fn push_notice(&self, handle: u64, notice: Notice) {
-        let number = self.journal.append(SessionEvent::Noticed(notice.clone()));
-        let replaced = self.notices.lock().push(handle, number, notice);
-        self.tell_delivered(replaced);
-    }
-
-    /// Withdraws the notices on a handle's state, which a reply reports.
-    pub(crate) fn withdraw_notices(&self, handle: &Handle) {
-        let told = self.notices.lock().withdraw(handle.number);
-        self.tell_delivered(told);
-    }
-
-    pub(crate) fn tell_delivered(&self, notices: Vec<u64>) {
-        if !notices.is_empty() {
-            self.journal.append(SessionEvent::Delivered { notices });
-        }
-    }
-
-    /// Queues a notice beside those on the handle's state.
-    pub(crate) fn add_notice(&self, handle: u64, notice: Notice) {
-        let number = self.journal.append(SessionEvent::Noticed(notice.clone()));
-        self.notices.lock().add(handle, number, notice, None);
     }
 
     /// Keeps a handle that has stopped whole, and stores only the results of

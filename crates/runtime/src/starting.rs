@@ -69,7 +69,7 @@ pub(crate) fn continue_spawn(
 ) {
     hand_over_requests(session, &reserved.0);
     let closing = session.closing.clone();
-    session.tasks.spawn(async move {
+    windlass_task::spawn_tracked(&session.tasks, async move {
         let going_on = unless_withdrawn(&reserved.0, starting);
         closing.run_until_cancelled(going_on).await;
     });

@@ -15,7 +15,8 @@ use crate::handle::Handle;
 use crate::inquiry;
 use crate::journal::SessionEvent;
 use crate::notice;
-use crate::session::{BetweenTurns, Session};
+use crate::session::Session;
+use crate::session_options::BetweenTurns;
 use crate::share;
 use crate::show;
 

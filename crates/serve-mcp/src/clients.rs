@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::server::{McpOptions, TaskPolicy};
+use crate::options::{McpOptions, TaskPolicy};
 
 /// The treatment of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -23,8 +23,8 @@ use windlass_runtime::{ToolLogLine, ToolProgress};
 use crate::call::ActiveCall;
 use crate::conversation::ClientSession;
 use crate::listen::Level;
+use crate::options::McpOptions;
 use crate::relay::{Aside, Asides};
-use crate::server::McpOptions;
 use crate::status::Doing;
 
 /// The waiting client of a call.

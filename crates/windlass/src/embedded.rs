@@ -7,8 +7,9 @@ use windlass_config::{BUILTINS, Config, SourceLocation, ToolConfig};
 use windlass_executors::check_shape;
 use windlass_runtime::{Executor, Session, SessionOptions, ToolDefinition};
 
-use crate::build::{Build, BuildError, Windlass};
+use crate::build::{BuildError, Windlass};
 use crate::builder::EmbeddedTool;
+use crate::registering::Build;
 
 /// The owner of a tool's name.
 #[derive(Debug, Clone, PartialEq, Eq)]

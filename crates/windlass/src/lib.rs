@@ -51,6 +51,7 @@ mod place;
 mod pools;
 mod providers;
 mod record;
+mod registering;
 mod sandboxes;
 mod trust;
 

@@ -13,9 +13,9 @@ use windlass_executors::Launcher;
 use windlass_mcp_client::{McpTool, Reach, ServerError, ServerSpec, ToolListing, UpstreamServer};
 use windlass_runtime::{Announcer, Executor, LateTools, ToolDefinition};
 
-use crate::build::permit;
 use crate::builder::LateReport;
 use crate::environment::Environment;
+use crate::registering::permit;
 use crate::sandboxes::Sandboxes;
 
 /// The requested servers, and their listings.
