@@ -85,7 +85,7 @@ fn exclusion(placeholder: &Path) -> Option<(PathBuf, Vec<u8>)> {
         return None;
     }
     let mut line = Vec::new();
-    for name in placeholder.strip_prefix(root).ok()?.iter() {
+    for name in placeholder.strip_prefix(root).ok()? {
         line.push(b'/');
         for byte in name.as_bytes() {
             if b"\\*?[ ".contains(byte) {

@@ -10,6 +10,7 @@ mod prompt;
 mod resources;
 mod run;
 mod sandbox;
+mod sandbox_attacks;
 mod sandbox_races;
 mod sandbox_shims;
 mod sandbox_tools;

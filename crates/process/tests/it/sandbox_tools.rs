@@ -143,8 +143,8 @@ s.serve_forever()' 2>/dev/null";
     let with_names = |script: &str| {
         format!("set -e; FOUND='{found}'; REGISTRY=http://127.0.0.1:{port}; {script}")
     };
-    let (made, exit) = run(&outside, &with_names(make), folder.path(), &machine.home).await;
-    assert!(exit.success(), "{exit:?}: {made}");
+    let (output, exit) = run(&outside, &with_names(make), folder.path(), &machine.home).await;
+    assert!(exit.success(), "{exit:?}: {output}");
     let host = HostPattern::parse(&format!("127.0.0.1:{port}")).unwrap();
     let allowed = machine.launcher(&with_network(NetworkRule::Allow(vec![host])));
     let script = with_names(script);
