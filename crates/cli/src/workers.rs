@@ -48,7 +48,7 @@ pub(crate) async fn work(args: WorkerArgs) -> anyhow::Result<ExitCode> {
         // A closed stdout does not matter.
         let _ = outln!("worker `{name}` is in pool `{pool}`");
     };
-    run_worker(options, ready, stopped).await?;
+    Box::pin(run_worker(options, ready, stopped)).await?;
     Ok(ExitCode::SUCCESS)
 }
 

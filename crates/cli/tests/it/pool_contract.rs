@@ -48,8 +48,9 @@ async fn sessions_of_one_runtime_stay_on_workers_of_their_own() {
     let [one, two] = ["one", "two"].map(|session| launcher.grouped(session));
     let mut programs = Vec::new();
     let mut places = Vec::new();
-    // The folder of all is the same, and the last place is that of the other session.
-    for session in [&one, &two, &one, &two, &one] {
+    // The folder of all is the same. Without sessions, the third would be placed like the first, as both workers have
+    // one program then.
+    for session in [&one, &two, &two, &one, &one, &two] {
         let command = Command::new("sh").args(["-c", "echo $XDG_STATE_HOME; exec sleep 100"]);
         let program = session.start(command.cwd(folder.path())).await.unwrap();
         program.settle(Duration::from_secs(10)).await;
@@ -57,7 +58,7 @@ async fn sessions_of_one_runtime_stay_on_workers_of_their_own() {
         programs.push(program);
     }
     assert_ne!(places[0], places[1], "{places:?}");
-    let expected = [0, 1, 0, 1, 0].map(|place| places[place].clone());
+    let expected = [0, 1, 1, 0, 0, 1].map(|place| places[place].clone());
     assert_eq!(places, expected);
     drop((programs, workers));
 }

@@ -23,7 +23,7 @@ fn assert_told(config: &str, expected: &str) {
     }
 }
 
-/// What a worker says that cannot join.
+/// The error of a worker that cannot join.
 #[track_caller]
 fn worker_error(url: &str, more: &[&str]) -> String {
     let args = ["worker", "--nats", url, "--pool", "ci"];
@@ -60,15 +60,10 @@ fn a_secret_in_the_clear_is_refused() {
 fn the_content_of_a_file_with_a_secret_is_refused() {
     let seed = "SUAOY5JZ2WJKVR4UO2KJ2P3SW6FZFNWEOIMAXF4WZEUNVQXXUOKGM55CYE";
     let key = "-----BEGIN PRIVATE KEY-----\\nMC4CAQAw\\n-----END PRIVATE KEY-----";
-    for (option, content) in [("credentials", seed), ("key", key)] {
-        let config = format!(
-            "[hosts.fleet]\nnats = \"nats://broker:4222\"\npool = \"ci\"\ncert = \"a.pem\"\n\
-             key = \"k.pem\"\n"
-        );
-        let config = match option {
-            "key" => config.replace("k.pem", content),
-            _ => format!("{config}{option} = \"{content}\"\n"),
-        };
+    let config = "[hosts.fleet]\nnats = \"nats://broker:4222\"\npool = \"ci\"\ncert = \"a.pem\"\n\
+                  credentials = \"c.creds\"\nkey = \"k.pem\"\n";
+    for (file, content) in [("c.creds", seed), ("k.pem", key)] {
+        let config = config.replace(file, content);
         let said = Project::with_own_config(&config)
             .run(&["hosts"], "")
             .stderr();
