@@ -360,13 +360,13 @@ async fn a_runtime_keeps_its_link_while_another_has_the_handle_that_it_left() {
     assert!(adopted.output().read_all(1000).text.contains("begun"));
     echo(&other, "the link is the same").await;
     assert_eq!(far_end(&left), serving);
-    let adopter = far_end(&far_folder(folder.path(), &second));
+    let holding = far_end(&far_folder(folder.path(), &second));
     kill_far_end(&left);
     echo(&other, "a new link resumes it").await;
     let more = launcher.start(Command::new("true")).await.unwrap();
     assert_eq!(more.wait().await, Exit::Code(0));
     echo(&adopted, "nobody took it back").await;
-    assert_eq!(far_end(&far_folder(folder.path(), &second)), adopter);
+    assert_eq!(far_end(&far_folder(folder.path(), &second)), holding);
     adopted.end(Duration::from_secs(2)).await;
     other.end(Duration::from_secs(2)).await;
 }
