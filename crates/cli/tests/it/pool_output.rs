@@ -1,5 +1,7 @@
 //! Output that outlives its worker: the broker stores it, within limits, and the next runtime shows it.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::{Value, json};
 use windlass_testing::needs;
 
@@ -20,6 +22,17 @@ fn listener(broker: &Broker) -> Speaker {
     let mut speaker = broker.speak();
     speaker.subscribe("windlass.ci.output.>");
     speaker
+}
+
+/// The kinds of the frames in stored messages: output, and perhaps an exit.
+fn kinds(mut bytes: &[u8]) -> BTreeSet<u8> {
+    let mut kinds = BTreeSet::new();
+    while let Some((length, rest)) = bytes.split_first_chunk() {
+        let (frame, after) = rest.split_at(u32::from_le_bytes(*length) as usize);
+        kinds.extend(frame.first());
+        bytes = after;
+    }
+    kinds
 }
 
 /// Waits until these bytes are stored.
@@ -55,11 +68,14 @@ fn output_of_a_dead_worker_reaches_the_next_runtime() {
     // All of this is written while no runtime has the handles.
     drive.kill();
     project.write("go", "");
-    let mut all = Vec::new();
-    eventually("the output is stored", || {
-        all.extend(stored.next().1);
-        let text = String::from_utf8_lossy(&all);
-        text.contains("last\n") && text.contains("2999\n")
+    let mut all: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    eventually("the output and the exit are stored", || {
+        let (subject, message) = stored.next();
+        all.entry(subject).or_default().extend(message);
+        let is_last = |bytes: &&Vec<u8>| String::from_utf8_lossy(bytes).contains("last\n");
+        let ends = |bytes: &&Vec<u8>| String::from_utf8_lossy(bytes).contains("2999\n");
+        let has_exit = |bytes: &Vec<u8>| kinds(bytes).len() == 2;
+        all.values().any(|it| is_last(&it)) && all.values().find(ends).is_some_and(has_exit)
     });
     // The machine dies: nobody can ask the holders there.
     first.kill();
