@@ -36,12 +36,10 @@ fn is_busy(usage: &Value) -> bool {
 }
 
 /// The number in a line of the metrics that begins like this.
-fn metric(text: &str, start: &str) -> f64 {
+fn metric(text: &str, start: &str) -> Value {
     let mut lines = text.lines();
-    let line = lines.find_map(|line| line.strip_prefix(start));
-    line.map_or(f64::NAN, |rest| {
-        rest.rsplit(' ').next().unwrap().parse().unwrap()
-    })
+    let number = lines.find_map(|line| line.strip_prefix(start)?.rsplit(' ').next());
+    number.map_or(Value::Null, |number| serde_json::from_str(number).unwrap())
 }
 
 #[test]
@@ -62,8 +60,8 @@ fn the_use_of_a_handle_is_shown_while_it_runs() {
         let text = serve.ask("GET", "/metrics", &headers, "").body;
         let usage = json!({
             "cpu_secs": metric(&text, "windlass_handle_cpu_seconds{"),
-            "memory": metric(&text, "windlass_handle_memory_bytes{") as u64,
-            "processes": metric(&text, "windlass_handle_processes{") as u64,
+            "memory": metric(&text, "windlass_handle_memory_bytes{"),
+            "processes": metric(&text, "windlass_handle_processes{"),
         });
         is_busy(&usage) && text.contains(",handle=\"busy\"} ")
     });
