@@ -191,16 +191,14 @@ async fn check(host: &HostConfig, root: &Path) -> anyhow::Result<ExitCode> {
 }
 
 /// Runs a program in the project's folder there; the error is the reason why it did not run.
-async fn run_there(link: &Host, project: &Path) -> Result<(), String> {
-    let launcher = Launcher::new(LauncherOptions::default()).map_err(|it| it.to_string())?;
-    let launcher = launcher.on_host(Arc::new(link.clone()));
+async fn run_there(link: &Host, project: &Path) -> anyhow::Result<()> {
+    let launcher = Launcher::new(LauncherOptions::default())?.on_host(Arc::new(link.clone()));
     let shell = Command::new("sh").args(["-c", ":"]).cwd(project);
-    let started = launcher.start(shell).await;
-    match started.map_err(|it| it.to_string())?.wait().await {
+    match launcher.start(shell).await?.wait().await {
         Exit::Code(0) => Ok(()),
-        Exit::Code(code) => Err(format!("`sh` exited with code {code}")),
-        Exit::Signal(signal) => Err(format!("`sh` was ended by signal {signal}")),
-        Exit::Lost(why) => Err(why),
+        Exit::Code(code) => anyhow::bail!("`sh` exited with code {code}"),
+        Exit::Signal(signal) => anyhow::bail!("`sh` was ended by signal {signal}"),
+        Exit::Lost(why) => anyhow::bail!(why),
     }
 }
 

@@ -85,7 +85,13 @@ pub(crate) async fn connect(
         talked = talk((stdout, stdin), hello, install.as_deref(), &mut head) => match talked {
             Ok(talk) => talk,
             Err(Greeting::Error(error)) => return Err(error),
-            Err(Greeting::Closed) => return Err(exited(&carrier, &terminal, via).await),
+            Err(Greeting::Closed) => {
+                let missing = match &install {
+                    Some(_) => "`via` must be able to run `sh` there, its last word",
+                    None => "install `windlass` there, or write its full path in `via`",
+                };
+                return Err(exited(&carrier, &terminal, via, missing).await);
+            }
         },
         unanswered = terminal.serve(&carrier, (host, &name), &askers, &is_asking) => {
             return Err(unanswered);
@@ -208,7 +214,13 @@ fn banner(bytes: &[u8]) -> HostError {
     HostError::Banner { text }
 }
 
-async fn exited(carrier: &Process, terminal: &CarrierTerminal, via: &[OsString]) -> HostError {
+/// The error for a carrier that has closed its pipe. `missing` is the hint if it could not run its program.
+async fn exited(
+    carrier: &Process,
+    terminal: &CarrierTerminal,
+    via: &[OsString],
+    missing: &'static str,
+) -> HostError {
     let exit = tokio::time::timeout(EXITING, carrier.wait()).await;
     let ended = match exit {
         Ok(Exit::Code(code)) => format!("exited with code {code}"),
@@ -217,7 +229,7 @@ async fn exited(carrier: &Process, terminal: &CarrierTerminal, via: &[OsString])
     };
     let hint = match exit {
         // The exit codes of a shell for a program that it cannot run.
-        Ok(Exit::Code(126 | 127)) => "install `windlass` there, or write its full path in `via`",
+        Ok(Exit::Code(126 | 127)) => missing,
         _ => "run the command by hand to see what it needs",
     };
     let words: Vec<_> = via.iter().map(|word| word.to_string_lossy()).collect();

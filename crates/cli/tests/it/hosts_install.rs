@@ -159,6 +159,14 @@ fn another_machine_gets_nothing() {
 }
 
 #[test]
+fn the_error_for_a_machine_without_a_shell_does_not_ask_for_windlass_there() {
+    needs!("strip");
+    let (said, _) = check_with(&[("sh", "exit 127")]);
+    assert!(said.contains("must be able to run `sh` there"), "{said}");
+    assert!(!said.contains("install `windlass`"), "{said}");
+}
+
+#[test]
 fn a_copy_with_another_checksum_is_not_used() {
     needs!("strip");
     let (said, files) = check_with(&[("sha256sum", "echo 1234 file")]);
