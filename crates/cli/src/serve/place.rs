@@ -93,7 +93,7 @@ impl ServerPlace {
         };
         let api = api.clone();
         Ok(windlass_task::spawn(async move {
-            server.run(&api, closing).await
+            server.run(&api, closing).await;
         }))
     }
 }
