@@ -35,7 +35,7 @@ fn terminals_cost_a_fraction_of_their_screens() {
         ("less", term_vim::page),
         ("gdb", term_programs::debug),
         ("top of one", term_programs::monitor),
-        ("top of all", term_programs::monitor_all),
+        ("top of many", term_programs::monitor_many),
         ("password", term_programs::password),
         ("ssh-keygen", term_programs::keygen),
         ("menu", term_programs::menu),
@@ -47,7 +47,7 @@ fn terminals_cost_a_fraction_of_their_screens() {
         if matches!(name, "vim" | "top of one") {
             assert!(cost.per_step() < SCREEN / 4, "{name}: {cost}");
         }
-        if matches!(name, "vim" | "top of one" | "top of all") {
+        if matches!(name, "vim" | "top of one" | "top of many") {
             full_screen.requests += cost.requests - 1;
             full_screen.later += cost.later;
         }
