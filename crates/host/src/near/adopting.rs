@@ -27,16 +27,26 @@ impl Host {
             program: place.program,
         };
         let kept = OwnedKept::take(key.clone())?;
-        if let Err(error) = self.link.connect(Vec::new()).await {
-            tracing::debug!(%error, "the host of a kept program is not reached");
-            return Err(TakeOverError::Silent { name });
-        }
+        self.reach(&name).await?;
         let sandbox = self.sandbox_of(adoption.sandbox.as_ref());
         let program = NearProgram::adopted(&self.link, adoption, (kept, origin), sandbox);
-        self.link.resume(&program);
+        while !self.link.resume(&program) {
+            // The host was abandoned since it was reached.
+            self.reach(&name).await?;
+        }
         match program.started().await {
             Ok(()) => Ok(Process::remote(program)),
             Err(_) => Err(gone(name)),
         }
+    }
+
+    /// Connects to the host of a kept program.
+    async fn reach(&self, name: &str) -> Result<(), TakeOverError> {
+        let reached = self.link.connect(Vec::new()).await;
+        reached.map(drop).map_err(|error| {
+            tracing::debug!(%error, "the host of a kept program is not reached");
+            let name = name.to_owned();
+            TakeOverError::Silent { name }
+        })
     }
 }

@@ -211,16 +211,21 @@ impl Link {
         }
     }
 
-    /// Resumes a program of an earlier runtime. The program receives the reply.
-    pub(super) fn resume(&self, program: &Arc<NearProgram>) {
+    /// Resumes a program of an earlier runtime, now or when a lost link is restored. The program receives the reply.
+    /// Returns false if there is no link, because the host was abandoned meanwhile.
+    pub(super) fn resume(&self, program: &Arc<NearProgram>) -> bool {
         let frame = program.resume_frame();
         let mut state = self.state.lock();
+        if state.sender.is_none() && state.lost.is_none() {
+            return false;
+        }
         state
             .programs
             .insert(program.number, Arc::downgrade(program));
         if let Some(sender) = &state.sender {
             sender.send(&frame.write());
         }
+        true
     }
 
     /// Handles a program whose last reference was dropped.
@@ -438,14 +443,16 @@ impl Link {
 
     /// Abandons the host, whether connected or connecting.
     pub(super) fn abandon(&self, why: &str) {
-        for program in self.all_programs() {
+        let programs = {
+            let mut state = self.state.lock();
+            state.sender = None;
+            state.dropped.clear();
+            state.lost = None;
+            std::mem::take(&mut state.programs)
+        };
+        for program in programs.values().filter_map(Weak::upgrade) {
             program.lose(why, 0);
         }
-        let mut state = self.state.lock();
-        state.sender = None;
-        state.programs.clear();
-        state.dropped.clear();
-        state.lost = None;
     }
 
     /// Handles output of a program.
