@@ -44,7 +44,7 @@ fn the_arrows_of_the_design_are_right() {
 fn a_wrong_arrow_is_named_with_what_is_allowed() {
     assert_eq!(
         check("windlass-runtime -> windlass-protocol, windlass-process"),
-        "`runtime` must not use `process`; it may use `digest`, `output`, `protocol`, and `testing` in its tests"
+        "`runtime` must not use `process`; it may use `digest`, `output`, `protocol`, `task`, and `testing` in its tests"
     );
 }
 
@@ -77,7 +77,7 @@ fn tests_of_any_crate_may_use_testing() {
 fn tests_keep_to_the_arrows_otherwise() {
     assert_eq!(
         check("windlass-runtime -> ~windlass-executors"),
-        "`runtime` must not use `executors` in its tests; it may use `digest`, `output`, `protocol`, and `testing` in its tests"
+        "`runtime` must not use `executors` in its tests; it may use `digest`, `output`, `protocol`, `task`, and `testing` in its tests"
     );
 }
 
@@ -86,7 +86,7 @@ fn testing_is_never_shipped() {
     assert_eq!(
         check("windlass-cli -> windlass-testing; windlass-runtime -> windlass-testing"),
         "`cli` must not use `testing`; it may use every library crate, and `testing` in its tests\n\
-         `runtime` must not use `testing`; it may use `digest`, `output`, `protocol`, and `testing` in its tests"
+         `runtime` must not use `testing`; it may use `digest`, `output`, `protocol`, `task`, and `testing` in its tests"
     );
 }
 

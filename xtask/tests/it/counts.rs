@@ -18,7 +18,7 @@ const NO_TESTS: &str = "echo 'Ran 0 tests' >&2; echo OK >&2";
 const SUITES: usize = 4;
 
 /// Everything that the tests need.
-const PROGRAMS: [&str; 22] = [
+const PROGRAMS: [&str; 23] = [
     "sh",
     "bash",
     "git",
@@ -30,6 +30,7 @@ const PROGRAMS: [&str; 22] = [
     "less",
     "gdb",
     "gcc",
+    "pytest",
     "top",
     "whiptail",
     "ssh-keygen",

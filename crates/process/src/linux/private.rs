@@ -14,6 +14,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
@@ -187,20 +188,45 @@ impl Drop for PrivateFolder {
         if self.kept.load(Ordering::Relaxed) > 0 {
             return;
         }
-        let mut all_gone = true;
-        // A folder comes before those in it.
-        for path in self.placeholders.iter().rev() {
-            all_gone &= remove_placeholder(path);
+        for name in ["tmp", "shm", "run"] {
+            let _ = std::fs::remove_dir_all(self.path.join(name));
         }
-        if all_gone {
-            let _ = std::fs::remove_dir_all(&self.path);
-            remove_empty_base();
-        } else {
-            // The list stays for the process that removes the rest.
-            for name in ["tmp", "shm", "run"] {
-                let _ = std::fs::remove_dir_all(self.path.join(name));
-            }
+        let left = LeftPlaceholders {
+            folder: self.path.clone(),
+            placeholders: std::mem::take(&mut self.placeholders),
+        };
+        let mut all = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(left);
+        // Sandboxes that ended earlier may have left placeholders that this one relied on.
+        all.retain_mut(|left| !left.remove());
+        remove_empty_base();
+    }
+}
+
+/// Placeholders of ended sandboxes of this process that others relied on. If this process dies, the next one removes
+/// them.
+static LEFT: Mutex<Vec<LeftPlaceholders>> = Mutex::new(Vec::new());
+
+/// The placeholders of an ended sandbox.
+struct LeftPlaceholders {
+    /// Contains their list.
+    folder: PathBuf,
+    /// A folder comes before those in it.
+    placeholders: Vec<PathBuf>,
+}
+
+impl LeftPlaceholders {
+    /// Removes those that are not in use. Returns whether none is left.
+    fn remove(&mut self) -> bool {
+        let tried = self.placeholders.drain(..).rev();
+        let mut left: Vec<PathBuf> = tried.filter(|path| !remove_placeholder(path)).collect();
+        left.reverse();
+        self.placeholders = left;
+        let is_empty = self.placeholders.is_empty();
+        if is_empty {
+            let _ = std::fs::remove_dir_all(&self.folder);
         }
+        is_empty
     }
 }
 
