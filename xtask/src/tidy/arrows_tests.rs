@@ -60,7 +60,7 @@ fn a_leaf_uses_nothing_of_ours() {
 fn a_front_end_names_no_executor() {
     assert_eq!(
         check("windlass-serve-mcp -> windlass-executors"),
-        "`serve-mcp` must not use `executors`; it may use `runtime`, `schema`, `protocol`, \
+        "`serve-mcp` must not use `executors`; it may use `runtime`, `schema`, `protocol`, `task`, \
          and `testing` in its tests"
     );
 }
