@@ -4,6 +4,7 @@
 //! mode 0700, and clients must be this user and not a tool, so there is no
 //! token. Its name contains the front end and the process.
 
+use std::cell::LazyCell;
 use std::fs::{DirBuilder, File};
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd};
@@ -54,13 +55,13 @@ impl ControlSocket {
         std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o600))?;
         std::fs::rename(&new, &path)?;
         let (leaving, closing) = (CancellationToken::new(), CancellationToken::new());
-        let service = ConnectionService {
+        let offer = SocketOffer {
             api: api.clone(),
-            router: api.router(),
-            limits: Limits::default(),
+            is_tool,
+            leaving: leaving.clone(),
             closing: closing.clone(),
         };
-        windlass_task::spawn(accept(listener, service, is_tool, leaving.clone()));
+        windlass_task::spawn(offer.accept(listener));
         Ok(Self {
             path,
             leaving,
@@ -89,41 +90,55 @@ impl Drop for ControlSocket {
     }
 }
 
-/// Accepts this user's connections.
-async fn accept(
-    listener: UnixListener,
-    service: ConnectionService,
+/// The interface of a socket, and the conditions of its use.
+struct SocketOffer {
+    api: Api,
     is_tool: PeerCheck,
     leaving: CancellationToken,
-) {
-    let slots = ConnectionSlots::new(service.limits.connections);
-    let own = rustix::process::geteuid().as_raw();
-    loop {
-        let stream = match leaving.run_until_cancelled(listener.accept()).await {
-            None => return,
-            Some(Ok((stream, _))) => stream,
-            Some(Err(error)) => {
-                pause_after(&error).await;
+    closing: CancellationToken,
+}
+
+impl SocketOffer {
+    /// Accepts this user's connections.
+    async fn accept(self, listener: UnixListener) {
+        // Made for the first client: most runtimes never have one, and the
+        // routes take longer than the rest of a start.
+        let service = LazyCell::new(|| ConnectionService {
+            api: self.api.clone(),
+            router: self.api.router(),
+            limits: Limits::default(),
+            closing: self.closing.clone(),
+        });
+        let slots = ConnectionSlots::new(Limits::default().connections);
+        let own = rustix::process::geteuid().as_raw();
+        loop {
+            let stream = match self.leaving.run_until_cancelled(listener.accept()).await {
+                None => return,
+                Some(Ok((stream, _))) => stream,
+                Some(Err(error)) => {
+                    pause_after(&error).await;
+                    continue;
+                }
+            };
+            if !stream.peer_cred().is_ok_and(|peer| peer.uid() == own) {
                 continue;
             }
-        };
-        if !stream.peer_cred().is_ok_and(|peer| peer.uid() == own) {
-            continue;
+            let Some(slot) = self.closing.run_until_cancelled(slots.take()).await else {
+                return;
+            };
+            slot.client.mark_authenticated();
+            let service = service.clone();
+            let is_tool = self.is_tool;
+            windlass_task::spawn(async move {
+                let client = slot.client.clone();
+                // A Unix socket tells its peer at once.
+                let admitted = !is_tool(stream.as_fd());
+                if let Some(stream) = admit_if(admitted, stream) {
+                    service.serve(stream, client).await;
+                }
+                drop(slot);
+            });
         }
-        let Some(slot) = service.closing.run_until_cancelled(slots.take()).await else {
-            return;
-        };
-        slot.client.mark_authenticated();
-        let service = service.clone();
-        windlass_task::spawn(async move {
-            let client = slot.client.clone();
-            // A Unix socket tells its peer at once.
-            let admitted = !is_tool(stream.as_fd());
-            if let Some(stream) = admit_if(admitted, stream) {
-                service.serve(stream, client).await;
-            }
-            drop(slot);
-        });
     }
 }
 
