@@ -3,7 +3,7 @@
 //! Otherwise tokio panics at its first thread or descriptor, or waits for ever
 //! for later threads.
 
-use std::sync::{Arc, Barrier};
+use std::sync::RwLock;
 use std::thread;
 
 use anyhow::bail;
@@ -46,22 +46,13 @@ pub(crate) fn workers() -> anyhow::Result<usize> {
 /// The number of threads that can be started at once, up to `wanted`. They have
 /// ended when this returns.
 fn startable(wanted: usize) -> usize {
-    let mut threads = Vec::with_capacity(wanted);
-    let gates: Vec<Arc<Barrier>> = (0..wanted).map(|_| Arc::new(Barrier::new(2))).collect();
-    for gate in &gates {
-        let theirs = Arc::clone(gate);
-        let spawned = thread::Builder::new().spawn(move || {
-            theirs.wait();
-        });
-        match spawned {
-            Ok(thread) => threads.push(thread),
-            Err(_) => break,
-        }
-    }
-    let started = threads.len();
-    for (gate, thread) in gates.iter().zip(threads) {
-        gate.wait();
-        let _ = thread.join();
-    }
-    started
+    let gate = RwLock::new(());
+    let closed = gate.write();
+    thread::scope(|scope| {
+        let wait = || drop(gate.read());
+        let threads = (0..wanted).map(|_| thread::Builder::new().spawn_scoped(scope, wait));
+        let started = threads.take_while(Result::is_ok).count();
+        drop(closed);
+        started
+    })
 }
