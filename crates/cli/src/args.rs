@@ -14,7 +14,8 @@ mod used;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args as ClapArgs, FromArgMatches, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{Args as ClapArgs, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::engine::ArgValueCompleter;
 use clap_complete::env::Shells;
 
@@ -168,7 +169,14 @@ pub(crate) enum CliCommand {
 
 /// Reads the command line.
 pub(crate) fn read() -> Result<Args, clap::Error> {
-    let mut matches = help::command().try_get_matches()?;
+    // Only help and errors need the texts of the help, which take longer than
+    // the rest.
+    let mut matches = match Args::command().try_get_matches() {
+        Err(error) if error.kind() != ErrorKind::DisplayVersion => {
+            help::command().try_get_matches()?
+        }
+        matches => matches?,
+    };
     Args::from_arg_matches_mut(&mut matches)
 }
 
