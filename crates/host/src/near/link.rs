@@ -1,10 +1,12 @@
-//! The link to a host: connecting, reading and reconnecting.
+//! The link to a host: connecting, reading, and the programs on it. A lost link is in `reconnecting.rs`.
+
+mod reconnecting;
 
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
@@ -14,15 +16,13 @@ use windlass_hold_wire::{
 };
 use windlass_process::{Launcher, UnreachableHost};
 
+use self::reconnecting::LinkLoss;
 use super::program::NearProgram;
 use super::{HostOptions, LinkStanding, SHARED_WINDOW, WINDOW};
 use crate::carrier::{self, CarrierLink, CarrierOrder};
 use crate::installing::OwnBinary;
 use crate::pieces::FrameSender;
 use crate::{CarrierAsker, HostError, LinkSource, source};
-
-/// The delay between attempts to reconnect: initial and maximum.
-const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 
 /// How long after an order a program counts as being typed to.
 const IN_USE: Duration = Duration::from_secs(1);
@@ -33,16 +33,6 @@ pub(super) enum LinkMaker {
     Command(Launcher),
     /// Calls the embedder.
     Source(Arc<dyn LinkSource>),
-}
-
-impl LinkMaker {
-    /// When the lease of a lost link started to count; `None` if it does not count yet.
-    fn lease_since(&self, lost: Instant) -> Option<Instant> {
-        match self {
-            Self::Command(_) => Some(lost),
-            Self::Source(source) => source.lease_since().map(|since| since.max(lost)),
-        }
-    }
 }
 
 /// The link to one host.
@@ -82,12 +72,6 @@ struct PortWatch {
     port: u16,
     program: u64,
     open: oneshot::Sender<()>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct LinkLoss {
-    at: Instant,
-    since: SystemTime,
 }
 
 impl Link {
@@ -356,84 +340,6 @@ impl Link {
         state.programs.values().filter_map(Weak::upgrade).collect()
     }
 
-    /// Handles a broken link: reconnects while a program needs it and a lease has not expired.
-    fn lose(self: &Arc<Self>, number: u64) {
-        {
-            let mut state = self.state.lock();
-            if state.links != number {
-                return;
-            }
-            state.sender = None;
-            state.lost = Some(LinkLoss {
-                at: Instant::now(),
-                since: SystemTime::now(),
-            });
-        }
-        self.wake_all();
-        windlass_task::spawn(reconnect(Arc::downgrade(self)));
-    }
-
-    /// The elapsed time of the leases; `None` if the link is not lost.
-    fn lease_elapsed(&self) -> Option<Duration> {
-        let lost = self.state.lock().lost?.at;
-        let counted = self.maker.lease_since(lost);
-        Some(counted.map_or(Duration::ZERO, |since| since.elapsed()))
-    }
-
-    /// Whether a program needs the link.
-    fn is_needed(&self) -> bool {
-        let state = self.state.lock();
-        let is_dropped = !state.dropped.is_empty();
-        drop(state);
-        is_dropped || self.all_programs().iter().any(|it| !it.is_left())
-    }
-
-    /// Gives up programs whose lease has expired; the far side has ended them. Returns whether there are others.
-    fn give_up(&self, elapsed: Duration, why: &str) -> bool {
-        let HostOptions { name, lease, .. } = &self.options;
-        let mut others = false;
-        for program in self.all_programs() {
-            let lease = program.lease();
-            if lease > elapsed {
-                others = true;
-                continue;
-            }
-            let why = format!(
-                "host `{name}` was unreachable for its lease of {} s ({why}); the host ends the \
-                 program",
-                lease.as_secs()
-            );
-            program.lose(&why, 0);
-            self.state.lock().programs.remove(&program.number);
-        }
-        let mut state = self.state.lock();
-        if *lease <= elapsed {
-            state.dropped.clear();
-        }
-        if !others {
-            state.lost = None;
-        }
-        others
-    }
-
-    /// The time until the next lease expires.
-    fn next_lease(&self, elapsed: Duration) -> Duration {
-        let programs = self.all_programs();
-        let leases = programs.iter().map(|program| program.lease());
-        let leases = leases.chain([self.options.lease]);
-        let left = leases.filter_map(|lease| lease.checked_sub(elapsed));
-        left.filter(|left| !left.is_zero())
-            .min()
-            .unwrap_or(BACKOFF.1)
-    }
-
-    /// The longest lease of the programs.
-    fn longest_lease(&self) -> Duration {
-        let programs = self.all_programs();
-        let leases = programs.iter().map(|program| program.lease());
-        leases.fold(self.options.lease, Duration::max)
-    }
-
     /// Resolves when every current program has exited, is lost or was left.
     pub(super) async fn emptied(&self) {
         for program in self.all_programs() {
@@ -568,39 +474,5 @@ async fn read(link: Weak<Link>, connection: CarrierLink, number: u64) {
     drop(carrier);
     if let Some(link) = link.upgrade() {
         link.lose(number);
-    }
-}
-
-/// Reconnects with backoff.
-async fn reconnect(link: Weak<Link>) {
-    let mut wait = BACKOFF.0;
-    loop {
-        let Some(link) = link.upgrade() else { return };
-        if !link.is_needed() {
-            link.state.lock().lost = None;
-            return;
-        }
-        let Some(elapsed) = link.lease_elapsed() else {
-            return;
-        };
-        let left = link.longest_lease().saturating_sub(elapsed);
-        let connected = tokio::time::timeout(left, link.connect(Vec::new())).await;
-        let why = match connected {
-            Ok(Ok(_)) => return,
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => String::from("it does not answer"),
-        };
-        tracing::debug!(host = link.options.name, why, "the host is not reached");
-        let Some(elapsed) = link.lease_elapsed() else {
-            return;
-        };
-        if elapsed >= link.options.lease && !link.give_up(elapsed, &why) {
-            return;
-        }
-        // Wake up when the next lease expires, even during a longer delay.
-        let left = link.next_lease(elapsed);
-        drop(link);
-        tokio::time::sleep(wait.min(left)).await;
-        wait = (wait * 2).min(BACKOFF.1);
     }
 }
