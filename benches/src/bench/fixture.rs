@@ -1,6 +1,7 @@
 //! The runtime under test: the facade with tools from a config file, in a
 //! temporary directory.
 
+use std::io::Read as _;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -83,6 +84,18 @@ impl Fixture {
         let windlass = Windlass::load(&options).await;
         let windlass = windlass.unwrap_or_else(|error| panic!("{error}"));
         Self { windlass, folder }
+    }
+
+    /// Writes and removes a file, so that the kernel has free pages for a log of this size. In a virtual machine, the first
+    /// use of a page takes up to six times as long as writing it again, and a log would be measured by that.
+    pub(super) fn free_pages(&self, bytes: u64) {
+        let path = self.folder.path().join("pages");
+        let mut file = std::fs::File::create(&path).expect("a file can be made");
+        // More than needed: the kernel does not always choose the pages that were freed last.
+        let written = std::io::copy(&mut std::io::repeat(1).take(bytes * 2), &mut file);
+        written.expect("there is room");
+        drop(file);
+        std::fs::remove_file(&path).expect("it was made");
     }
 
     /// A session without a user, with its logs in the directory.

@@ -35,6 +35,7 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
         let start = Instant::now();
         assert_eq!(bare::count(&path), size);
         floor.push_time(start.elapsed());
+        fixture.free_pages(size);
         let start = Instant::now();
         print(&session, &path).await;
         printed.push_time(start.elapsed());
@@ -43,9 +44,11 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
     let (mut again, mut digested) = (Samples::default(), Samples::default());
     proc::forget_peak();
     for _ in 0..pace.pick(9, 3) {
+        fixture.free_pages(size);
         let start = Instant::now();
         print(&session, &path).await;
         again.push_time(start.elapsed());
+        fixture.free_pages(size);
         let start = Instant::now();
         digest(&session, &path).await;
         digested.push_time(start.elapsed());

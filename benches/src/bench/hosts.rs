@@ -173,6 +173,7 @@ async fn floods(
         assert_eq!(counted, size);
         floor.push(rate(size, time));
         for (tool, samples) in tools.iter().zip(&mut printed) {
+            fixture.free_pages(size);
             let start = Instant::now();
             let answer = call(session, tool, json!({ "path": path })).await;
             assert!(answer.to_text().contains("all of it: "), "it was logged");

@@ -45,12 +45,14 @@ pub(super) async fn measure(pace: Pace) -> Vec<Line> {
         let discarded = BareTerminal::start(&command).discard();
         floor.push(rate(size, start.elapsed()));
         assert!(discarded > size, "all of it, and each line's end is longer");
+        fixture.free_pages(size);
         let start = Instant::now();
         keep(&launcher, &path).await;
         kept.push(rate(size, start.elapsed()));
         let start = Instant::now();
         feed(&text);
         fed.push(rate(size, start.elapsed()));
+        fixture.free_pages(size);
         let start = Instant::now();
         draw(&session, &command).await;
         drawn.push(rate(size, start.elapsed()));
