@@ -2,7 +2,7 @@
 //!
 //! The host is this machine, over a plain pipe and over ssh on loopback, so that only the link is measured.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -154,7 +154,8 @@ async fn beside_flood(session: &Session, host: &str, pace: Pace) -> Line {
     }
 }
 
-/// Prints a file on a host, compared with `ssh` and a reader that only counts, and with the same here.
+/// Prints a file on a host, compared with `ssh` and a reader that only counts, or also writes a file as our log is
+/// written, and with the same here.
 async fn floods(
     session: &Session,
     fixture: &Fixture,
@@ -167,11 +168,15 @@ async fn floods(
     let cat = server.ssh(&["cat".to_owned(), path.display().to_string()]);
     let tools = ["print", "print_pipe", "print_ssh"];
     let mut printed = [(); 3].map(|()| Samples::default());
-    let mut floor = Samples::default();
+    let (mut floor, mut file_floor) = (Samples::default(), Samples::default());
+    let copy = fixture.folder().join("copy");
     for _ in 0..pace.pick(7, 3) {
-        let (counted, time) = count(&cat);
+        let (counted, time) = count(&cat, &mut std::io::sink());
         assert_eq!(counted, size);
         floor.push(rate(size, time));
+        fixture.free_pages(size);
+        let mut file = std::fs::File::create(&copy).expect("a file can be made");
+        file_floor.push(rate(size, count(&cat, &mut file).1));
         for (tool, samples) in tools.iter().zip(&mut printed) {
             fixture.free_pages(size);
             let start = Instant::now();
@@ -195,6 +200,12 @@ async fn floods(
             Goal::TimesAtLeast(0.8),
         ),
         line(
+            "… against `ssh cat` into a file".to_owned(),
+            &over,
+            &file_floor,
+            Goal::TimesAtLeast(0.8),
+        ),
+        line(
             "… over a pipe, against here".to_owned(),
             &piped,
             &here,
@@ -203,10 +214,10 @@ async fn floods(
     ]
 }
 
-/// Runs a program and counts its output; returns the time since its first byte, because our link is already
+/// Runs a program, counts its output and writes it to `copy`; returns the time since its first byte, because our link is already
 /// established.
 #[expect(clippy::disallowed_methods, reason = "it is a floor")]
-fn count(words: &[String]) -> (u64, Duration) {
+fn count(words: &[String], copy: &mut impl Write) -> (u64, Duration) {
     let mut child = Command::new(&words[0])
         .args(&words[1..])
         .stdin(Stdio::null())
@@ -218,6 +229,7 @@ fn count(words: &[String]) -> (u64, Duration) {
     let mut count = stdout.read(&mut buffer).expect("it prints") as u64;
     let start = Instant::now();
     while let Ok(length @ 1..) = stdout.read(&mut buffer) {
+        copy.write_all(&buffer[..length]).expect("there is room");
         count += length as u64;
     }
     let time = start.elapsed();
