@@ -32,16 +32,6 @@ pub(crate) fn of_exit(
     ending
 }
 
-/// The number of processes that a program has left running. Zero after an
-/// abort or an exceeded limit, which end all of them, even if some have not
-/// exited yet.
-pub(crate) async fn left_running(process: &Process, is_aborted: bool) -> usize {
-    if is_aborted || process.exceeded().is_some() {
-        return 0;
-    }
-    process.remaining().await
-}
-
 fn with_line(message: String, line: Option<String>) -> String {
     match line {
         Some(line) => format!("{message}: {line}"),

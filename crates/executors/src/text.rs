@@ -388,7 +388,10 @@ impl TextJob {
                 ending::of_exit(&exit, process, || bytes.last_line(stream))
             }
         };
-        ending.left_running = ending::left_running(process, is_aborted).await;
+        // An abort ends all of them, even if some have not exited yet.
+        if !is_aborted {
+            ending.left_running = process.remaining().await;
+        }
         self.report_end(ending);
     }
 

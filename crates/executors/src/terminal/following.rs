@@ -78,7 +78,10 @@ impl ProgramWatch {
         let is_aborted = self.aborted.load(Ordering::Acquire);
         let last_line = || self.output.last_line();
         let mut ending = ending::of_exit(&exit, &self.process, last_line);
-        ending.left_running = ending::left_running(&self.process, is_aborted).await;
+        // An abort ends all of them, even if some have not exited yet.
+        if !is_aborted {
+            ending.left_running = self.process.remaining().await;
+        }
         self.output.finish();
         let at = self.output.written();
         self.reporter.report(at, ToolEvent::Ended(ending));
