@@ -321,6 +321,7 @@ impl BatchRun<'_> {
             }
         };
         let mut outside = false;
+        // The arguments of a second run.
         let mut again = tool.definition.sandbox.is_some().then(|| args.clone());
         loop {
             let handle = Handle::new(inner, Arc::clone(tool), None, &call.id);
@@ -330,11 +331,12 @@ impl BatchRun<'_> {
                 let one_shot_guard = OneShotGuard::new(inner, &handle);
                 let (session, started) = (Arc::clone(inner), Arc::clone(&handle));
                 let mut ended = Box::pin(run_to_its_end(session, started, args, outside));
+                let previews = tell_previews(call, &handle);
                 let in_time = async {
                     tokio::select! {
                         biased;
                         ending = &mut ended => ending,
-                        () = tell_previews(call, &handle) => unreachable!("previews are told for ever"),
+                        () = previews => unreachable!("previews are told for ever"),
                     }
                 };
                 let in_time = self.hurry.run_until_cancelled(in_time).await;
@@ -346,14 +348,14 @@ impl BatchRun<'_> {
                     },
                 }
             };
-            let Some(denied) = again.take().filter(|_| !ending.denied.is_empty()) else {
+            let Some(again) = again.take().filter(|_| !ending.denied.is_empty()) else {
                 return Ok(CallAnswer::one_shot(inner, &handle, ending));
             };
-            match self.permit_again(call, tool, &denied, &ending).await {
+            match self.permit_again(call, tool, &again, &ending).await {
                 RunsAgain::No => return Ok(CallAnswer::one_shot(inner, &handle, ending)),
                 runs_again => outside = runs_again == RunsAgain::Outside,
             }
-            (args, by) = (denied, GrantedBy::Person);
+            (args, by) = (again, GrantedBy::Person);
         }
     }
 
