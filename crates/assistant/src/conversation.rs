@@ -51,14 +51,14 @@ impl Conversation {
         let recorded = record.load(&session).await?;
         let newest = recorded.last().map(|event| event.message.clone());
         let events = recorded.into_iter().filter_map(read).map(Arc::new);
-        let (mended, added) = mend(events.collect());
+        let (mended, lost) = mend(events.collect());
         let conversation = Self {
             events: Mutex::new(mended),
             newest: Mutex::new(newest),
             kept: Some((record, session)),
         };
-        for event in added {
-            conversation.keep(&event).await?;
+        if let Some(replies) = lost {
+            conversation.append(replies).await?;
         }
         Ok(conversation)
     }
@@ -67,7 +67,17 @@ impl Conversation {
     /// message that contains it: a new one for text of the user or the
     /// assistant, else the newest one.
     pub async fn append(&self, event: TurnEvent) -> Result<MessageId, ArchiveError> {
-        let message = self.keep(&event).await?;
+        let message = {
+            let mut newest = self.newest.lock();
+            if let TurnEvent::User { .. } | TurnEvent::Assistant { .. } = event {
+                *newest = None;
+            }
+            let new = || MessageId::from_suffix(&Ulid::generate().to_string());
+            newest.get_or_insert_with(new).clone()
+        };
+        if let Some((record, session)) = &self.kept {
+            record.append(session, recorded(&event, &message)).await?;
+        }
         self.events.lock().push(Arc::new(event));
         Ok(message)
     }
@@ -76,51 +86,41 @@ impl Conversation {
     pub fn events(&self) -> Vec<Arc<TurnEvent>> {
         self.events.lock().clone()
     }
-
-    async fn keep(&self, event: &TurnEvent) -> Result<MessageId, ArchiveError> {
-        let message = self.message_for(event);
-        let Some((record, session)) = &self.kept else {
-            return Ok(message);
-        };
-        let (payload, replies) = written(event);
-        let event = ConversationEvent {
-            message: message.clone(),
-            role: match event {
-                TurnEvent::Assistant { .. } | TurnEvent::Replies { .. } => Role::Assistant,
-                _ => Role::User,
-            },
-            text: text(event),
-            payload,
-            replies,
-            at: Millis::at(SystemTime::now()),
-        };
-        record.append(session, event).await?;
-        Ok(message)
-    }
-
-    fn message_for(&self, event: &TurnEvent) -> MessageId {
-        let mut newest = self.newest.lock();
-        match event {
-            TurnEvent::User { .. } | TurnEvent::Assistant { .. } => *newest = None,
-            TurnEvent::Replies { .. } | TurnEvent::Notices { .. } | TurnEvent::TurnEnded => {}
-        }
-        let message = || MessageId::from_suffix(&Ulid::generate().to_string());
-        newest.get_or_insert_with(message).clone()
-    }
 }
 
-/// The recorded form of an event: its payload, and the replies beside it.
-fn written(event: &TurnEvent) -> (Value, Vec<CallReply>) {
+/// The recorded form of an event. Replies are stored beside the payload.
+fn recorded(event: &TurnEvent, message: &MessageId) -> ConversationEvent {
+    let mut recorded = ConversationEvent {
+        message: message.clone(),
+        role: Role::User,
+        text: None,
+        payload: Value::Null,
+        replies: Vec::new(),
+        at: Millis::at(SystemTime::now()),
+    };
     match event {
         TurnEvent::Replies { replies, notices } => {
-            let rest = TurnEvent::Replies {
+            recorded.role = Role::Assistant;
+            recorded.replies.clone_from(replies);
+            recorded.payload = json!(TurnEvent::Replies {
                 replies: Vec::new(),
                 notices: notices.clone(),
-            };
-            (json!(rest), replies.clone())
+            });
+            return recorded;
         }
-        other => (json!(other), Vec::new()),
+        TurnEvent::Assistant { said, .. } => {
+            recorded.role = Role::Assistant;
+            let texts = said.iter().filter_map(|said| match said {
+                Said::Text { text } => Some(text.as_str()),
+                _ => None,
+            });
+            recorded.text = Some(texts.collect()).filter(|text: &String| !text.is_empty());
+        }
+        TurnEvent::User { text, .. } => recorded.text = Some(text.clone()),
+        TurnEvent::Notices { .. } | TurnEvent::TurnEnded => {}
     }
+    recorded.payload = json!(event);
+    recorded
 }
 
 /// Reads a recorded event. Older records have the replies in the payload.
@@ -134,27 +134,9 @@ fn read(recorded: ConversationEvent) -> Option<TurnEvent> {
     Some(event)
 }
 
-/// The text that the record shows to a person.
-fn text(event: &TurnEvent) -> Option<String> {
-    match event {
-        TurnEvent::User { text, .. } => Some(text.clone()),
-        TurnEvent::Assistant { said, .. } => {
-            let text: String = said
-                .iter()
-                .filter_map(|said| match said {
-                    Said::Text { text } => Some(text.as_str()),
-                    _ => None,
-                })
-                .collect();
-            (!text.is_empty()).then_some(text)
-        }
-        _ => None,
-    }
-}
-
-/// Adds replies for unanswered calls, which no provider accepts. Also returns
-/// the events that were added at the end.
-fn mend(events: Vec<Arc<TurnEvent>>) -> (Vec<Arc<TurnEvent>>, Vec<TurnEvent>) {
+/// Adds replies for unanswered calls, which no provider accepts. Replies to
+/// calls of the last event are returned instead, since they are not recorded.
+fn mend(events: Vec<Arc<TurnEvent>>) -> (Vec<Arc<TurnEvent>>, Option<TurnEvent>) {
     let answered: HashSet<String> = events
         .iter()
         .filter_map(|event| match &**event {
@@ -165,7 +147,6 @@ fn mend(events: Vec<Arc<TurnEvent>>) -> (Vec<Arc<TurnEvent>>, Vec<TurnEvent>) {
         .map(|reply| reply.id.clone())
         .collect();
     let mut mended = Vec::with_capacity(events.len() + 1);
-    let mut added = Vec::new();
     let count = events.len();
     for (place, event) in events.into_iter().enumerate() {
         let lost = lost_calls(&event, &answered);
@@ -176,12 +157,12 @@ fn mend(events: Vec<Arc<TurnEvent>>) -> (Vec<Arc<TurnEvent>>, Vec<TurnEvent>) {
                 notices: Vec::new(),
             };
             if place + 1 == count {
-                added.push(replies.clone());
+                return (mended, Some(replies));
             }
             mended.push(Arc::new(replies));
         }
     }
-    (mended, added)
+    (mended, None)
 }
 
 fn lost_calls(event: &TurnEvent, answered: &HashSet<String>) -> Vec<CallReply> {

@@ -6,7 +6,6 @@
 //! program.
 
 mod agent;
-mod between;
 mod conversation;
 mod error;
 mod frames;
@@ -17,6 +16,7 @@ mod prompt;
 mod provider;
 mod remote;
 mod secret;
+mod stopping;
 mod turn;
 mod wire;
 

@@ -116,11 +116,6 @@ impl RemoteModel {
         })
     }
 
-    async fn connect(&self, body: &[u8]) -> Result<Response, ModelError> {
-        let request = self.client.post(&self.url).body(body.to_vec());
-        self.send(request, self.endpoint.patience.silence).await
-    }
-
     /// Asks for a JSON document of the provider, once.
     pub(crate) async fn get(
         &self,
@@ -339,9 +334,11 @@ impl PendingReply<'_> {
 
     async fn advance(&mut self) -> Result<(), ModelError> {
         let model = self.model;
+        let silence = model.endpoint.patience.silence;
         let Some(answer) = &mut self.answer else {
             self.asked += 1;
-            let response = model.connect(&self.body).await?;
+            let request = model.client.post(&model.url).body(self.body.clone());
+            let response = model.send(request, silence).await?;
             let api = model.endpoint.api;
             self.answer = Some(ResponseStream {
                 response,
@@ -351,7 +348,6 @@ impl PendingReply<'_> {
             return Ok(());
         };
         let mut frames = Vec::new();
-        let silence = model.endpoint.patience.silence;
         let ended = match tokio::time::timeout(silence, answer.response.chunk()).await {
             Ok(Ok(Some(bytes))) => {
                 let pushed = answer.frames.push(&bytes, &mut frames);

@@ -24,18 +24,18 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use ulid::Ulid;
 use windlass_protocol::{
-    AwaitReply, Batch, BatchReply, CallReply, HandleId, HandleView, MessageId, Notice,
+    AwaitReply, Batch, BatchReply, CallReply, HandleId, HandleView, MessageId, Notice, NoticeLevel,
     ReplyContent, Said, ToolCall, TurnEndReport, TurnEvent,
 };
-use windlass_runtime::{ArchiveError, RunOptions, Session, Tail};
+use windlass_runtime::{ArchiveError, RunOptions, Session, SessionEvent, Tail};
 use windlass_schema::RenderedShape;
 
-use crate::between::{critical, next, running, stop_handles};
 use crate::conversation::Conversation;
 use crate::error::ModelError;
 use crate::model::{
     Effort, Finish, Model, ModelEvent, ModelReply, ModelRequest, OfferedTool, Usage,
 };
+use crate::stopping::{running, stop_handles};
 
 /// Maximum number of continuations of a reply that is cut at its limit.
 const CUT_IN_A_ROW: u32 = 3;
@@ -235,23 +235,56 @@ enum SpeechEnd {
 }
 
 impl TurnLoop<'_> {
+    /// Lets the model speak, and appends its words unless there are none.
     async fn speak(&mut self) -> Result<TurnPhase, TurnError> {
-        let (reply, stop) = self.listen().await?;
+        let (reply, end) = self.listen().await?;
         self.outcome.usage = self.outcome.usage.plus(reply.usage);
-        match stop {
-            SpeechEnd::Whole => self.take_reply(reply).await,
-            interrupted => {
-                let said = reply.into_interrupted();
-                self.put_down(said, true).await?;
-                match interrupted {
-                    SpeechEnd::Said(text) => self.said.push(text),
-                    SpeechEnd::Abort => return Ok(TurnPhase::Over { aborted: true }),
-                    SpeechEnd::Critical | SpeechEnd::Whole => self.append_notices().await?,
-                }
-                self.hand_over().await?;
-                Ok(TurnPhase::Speaking)
-            }
+        let is_whole = matches!(end, SpeechEnd::Whole);
+        let calls: Vec<ToolCall> = reply.calls().cloned().collect();
+        let finish = reply.finish.clone();
+        let said = if is_whole {
+            self.audience.hear(Heard::Said(&reply));
+            self.outcome.text = reply.text();
+            reply.said
+        } else {
+            reply.into_interrupted()
+        };
+        let mut message = None;
+        if !said.is_empty() {
+            let event = TurnEvent::Assistant {
+                model: self.assistant.model.id().to_string(),
+                said,
+                interrupted: !is_whole,
+            };
+            message = Some(self.assistant.conversation.append(event).await?);
         }
+        match end {
+            SpeechEnd::Whole => {
+                return match (finish, message) {
+                    (Some(Finish::Length), _) => {
+                        self.cut += 1;
+                        if self.cut >= CUT_IN_A_ROW {
+                            return Err(TurnError::Cut);
+                        }
+                        self.refuse(&calls).await?;
+                        Ok(TurnPhase::Speaking)
+                    }
+                    (Some(Finish::Refused(why)), _) if calls.is_empty() => {
+                        Err(TurnError::Refused(why))
+                    }
+                    (_, Some(message)) if !calls.is_empty() => {
+                        self.cut = 0;
+                        Ok(TurnPhase::Running { message, calls })
+                    }
+                    _ => Ok(TurnPhase::Ending),
+                };
+            }
+            SpeechEnd::Abort => return Ok(TurnPhase::Over { aborted: true }),
+            SpeechEnd::Said(text) => self.said.push(text),
+            SpeechEnd::Critical => self.append_notices().await?,
+        }
+        self.hand_over().await?;
+        Ok(TurnPhase::Speaking)
     }
 
     /// Hears the model out, unless something is more important.
@@ -278,41 +311,21 @@ impl TurnLoop<'_> {
                     }
                     None => return Ok((reply, SpeechEnd::Whole)),
                 },
-                interjection = next(self.interjections) => match interjection {
+                Some(interjection) = self.interjections.recv() => match interjection {
                     Interjection::Say(text) => return Ok((reply, SpeechEnd::Said(text))),
                     Interjection::Abort => return Ok((reply, SpeechEnd::Abort)),
                     Interjection::StopTools => {
                         stop_handles(&assistant.session, &self.before).await;
                     }
                 },
-                () = critical(&mut self.journal) => return Ok((reply, SpeechEnd::Critical)),
-            }
-        }
-    }
-
-    async fn take_reply(&mut self, reply: ModelReply) -> Result<TurnPhase, TurnError> {
-        self.audience.hear(Heard::Said(&reply));
-        let calls: Vec<ToolCall> = reply.calls().cloned().collect();
-        self.outcome.text = reply.text();
-        let finish = reply.finish.clone();
-        let message = self.put_down(reply.said, false).await?;
-        match finish {
-            Some(Finish::Length) => {
-                self.cut += 1;
-                if self.cut >= CUT_IN_A_ROW {
-                    return Err(TurnError::Cut);
+                Some((_, entry)) = self.journal.next() => {
+                    if let SessionEvent::Noticed(notice) = &entry.event
+                        && notice.level == NoticeLevel::Critical
+                    {
+                        return Ok((reply, SpeechEnd::Critical));
+                    }
                 }
-                self.refuse(&calls).await?;
-                Ok(TurnPhase::Speaking)
             }
-            Some(Finish::Refused(why)) if calls.is_empty() => Err(TurnError::Refused(why)),
-            _ => match message {
-                Some(message) if !calls.is_empty() => {
-                    self.cut = 0;
-                    Ok(TurnPhase::Running { message, calls })
-                }
-                _ => Ok(TurnPhase::Ending),
-            },
         }
     }
 
@@ -346,17 +359,27 @@ impl TurnLoop<'_> {
     async fn run(
         &mut self,
         message: MessageId,
-        calls: Vec<ToolCall>,
+        mut calls: Vec<ToolCall>,
     ) -> Result<TurnPhase, TurnError> {
+        // Converts the arguments from the model's dialect.
+        let dialect = self.assistant.model.dialect();
+        for call in &mut calls {
+            let mut tools = self.assistant.tools.iter();
+            if let Some(tool) = tools.find(|tool| tool.name == call.tool) {
+                let arguments = std::mem::take(&mut call.arguments);
+                call.arguments = windlass_schema::restore(&tool.shape, dialect, arguments);
+            }
+        }
         let batch = Batch {
             id: Ulid::generate().to_string(),
-            calls: calls.into_iter().map(|call| self.restored(call)).collect(),
+            calls,
         };
         self.audience.hear(Heard::Running(&batch));
         let cancel = CancellationToken::new();
         let options = RunOptions {
+            cancel: cancel.clone(),
             message: Some(message),
-            ..RunOptions::until(&cancel)
+            ..RunOptions::default()
         };
         let running = self.assistant.session.run(batch, options);
         tokio::pin!(running);
@@ -364,7 +387,7 @@ impl TurnLoop<'_> {
         let reply = loop {
             tokio::select! {
                 reply = &mut running => break reply,
-                interjection = next(self.interjections) => match interjection {
+                Some(interjection) = self.interjections.recv() => match interjection {
                     Interjection::Say(text) => self.said.push(text),
                     Interjection::StopTools => {
                         stopped = true;
@@ -400,16 +423,6 @@ impl TurnLoop<'_> {
     async fn stop_handles(&self) {
         stop_handles(&self.assistant.session, &self.before).await;
     }
-
-    /// The call with its arguments converted from the model's dialect.
-    fn restored(&self, mut call: ToolCall) -> ToolCall {
-        let mut tools = self.assistant.tools.iter();
-        if let Some(tool) = tools.find(|tool| tool.name == call.tool) {
-            let dialect = self.assistant.model.dialect();
-            call.arguments = windlass_schema::restore(&tool.shape, dialect, call.arguments);
-        }
-        call
-    }
 }
 
 // ── Ending ─────────────────────────────────────────────────────────────────
@@ -422,7 +435,7 @@ impl TurnLoop<'_> {
         let report = loop {
             tokio::select! {
                 report = &mut ending => break report,
-                interjection = next(self.interjections) => match interjection {
+                Some(interjection) = self.interjections.recv() => match interjection {
                     Interjection::Say(text) => self.said.push(text),
                     Interjection::StopTools => self.stop_handles().await,
                     Interjection::Abort => return Ok(TurnPhase::Over { aborted: true }),
@@ -494,24 +507,6 @@ impl TurnLoop<'_> {
 // ── The conversation ───────────────────────────────────────────────────────
 
 impl TurnLoop<'_> {
-    /// Appends the assistant's reply, unless it is empty, and returns its
-    /// message.
-    async fn put_down(
-        &mut self,
-        said: Vec<Said>,
-        interrupted: bool,
-    ) -> Result<Option<MessageId>, TurnError> {
-        if said.is_empty() {
-            return Ok(None);
-        }
-        let event = TurnEvent::Assistant {
-            model: self.assistant.model.id().to_string(),
-            said,
-            interrupted,
-        };
-        Ok(Some(self.assistant.conversation.append(event).await?))
-    }
-
     /// Appends the user's messages, with the pending notices.
     async fn hand_over(&mut self) -> Result<(), TurnError> {
         for text in std::mem::take(&mut self.said) {

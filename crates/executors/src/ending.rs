@@ -6,31 +6,6 @@ use windlass_runtime::{Ending, Exit as BadExit, Receipt};
 
 use crate::confined;
 
-/// The ending of a program that has exited, with the number of processes that
-/// it has left running.
-pub(crate) async fn of_program(
-    exit: &Exit,
-    process: &Process,
-    is_aborted: bool,
-    last_line: impl FnOnce() -> Option<String>,
-) -> Ending {
-    let ending = of_exit(exit, process, last_line);
-    Ending {
-        left_running: left_running(process, is_aborted).await,
-        ..ending
-    }
-}
-
-/// The number of processes that a program has left running. Zero after an
-/// abort or an exceeded limit, which end all of them, even if some have not
-/// exited yet.
-pub(crate) async fn left_running(process: &Process, is_aborted: bool) -> usize {
-    if is_aborted || process.exceeded().is_some() {
-        return 0;
-    }
-    process.remaining().await
-}
-
 /// The ending by an exit. A failure is explained by the last line, which is
 /// computed only then, and by an exceeded limit or the denials of the sandbox.
 pub(crate) fn of_exit(

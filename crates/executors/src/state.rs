@@ -159,8 +159,10 @@ impl StateReader {
         self.take_line(&line);
         self.output.finish();
         let mut ending = self.ending(&exit);
-        let is_aborted = self.aborted.load(Ordering::Acquire);
-        ending.left_running = ending::left_running(&self.process, is_aborted).await;
+        // An abort ends all of them, even if some have not exited yet.
+        if !self.aborted.load(Ordering::Acquire) {
+            ending.left_running = self.process.remaining().await;
+        }
         self.report(ToolEvent::Ended(ending));
         self.ended.send_replace(true);
     }

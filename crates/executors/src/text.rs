@@ -361,62 +361,57 @@ impl TextJob {
             bytes.release();
         }
         writing.report();
-        match answer {
-            Some(Ok(ToolAnswer::State(state))) => self.take_state(state, process).await,
-            Some(Ok(ToolAnswer::Exec(exec))) => self.exec(exec).await,
-            Some(Err(error)) => self.report_end(Ending::failed(format!(
-                "the tool's answer is invalid: {error}"
-            ))),
+        let (merged, is_aborted) = {
+            let run = self.run.lock();
+            (run.merged, run.aborted)
+        };
+        let mut ending = match answer {
+            // It has exited, so it runs no longer whatever it says.
+            Some(Ok(ToolAnswer::State(ToolState::Running { content }))) => {
+                Ending::reported(Ok(content.unwrap_or_default()))
+            }
+            Some(Ok(ToolAnswer::State(ToolState::Waiting { content, question }))) => {
+                return self.ask(content, question);
+            }
+            Some(Ok(ToolAnswer::State(ToolState::Stopped { result }))) => Ending::reported(result),
+            Some(Ok(ToolAnswer::Exec(exec))) => return self.exec(exec).await,
+            Some(Err(error)) => {
+                let message = format!("the tool's answer is invalid: {error}");
+                return self.report_end(Ending::failed(message));
+            }
             None => {
-                let (merged, is_aborted) = {
-                    let run = self.run.lock();
-                    (run.merged, run.aborted)
-                };
                 let stream = if merged {
                     Stream::Stdout
                 } else {
                     Stream::Stderr
                 };
-                let last_line = || bytes.last_line(stream);
-                let ending = ending::of_program(&exit, process, is_aborted, last_line).await;
-                self.report_end(ending);
+                ending::of_exit(&exit, process, || bytes.last_line(stream))
             }
+        };
+        // An abort ends all of them, even if some have not exited yet.
+        if !is_aborted {
+            ending.left_running = process.remaining().await;
         }
+        self.report_end(ending);
     }
 
-    /// Handles the state that an exited program has printed.
-    async fn take_state(&self, state: ToolState, process: &Process) {
-        match state {
-            // It has exited, so it runs no longer whatever it says.
-            ToolState::Running { content } => {
-                let mut ending = Ending::reported(Ok(content.unwrap_or_default()));
-                ending.left_running = self.left_running(process).await;
-                self.report_end(ending);
-            }
-            ToolState::Waiting { content, question } => {
-                if let Some(error) = self.run.lock().refusal_of(&question) {
-                    self.report_end(Ending::with(Err(error)));
-                    return;
-                }
-                let content = content.filter(|content| !content.is_empty());
-                if let Some(content) = &content {
-                    self.add(content);
-                }
-                let at = self.output.written();
-                let asked = ToolEvent::Asked {
-                    question,
-                    content,
-                    form: None,
-                };
-                self.reporter.report(at, asked);
-                self.phase.send_replace(RunPhase::Asked);
-            }
-            ToolState::Stopped { result } => {
-                let mut ending = Ending::reported(result);
-                ending.left_running = self.left_running(process).await;
-                self.report_end(ending);
-            }
+    /// Asks the question with which the program has exited.
+    fn ask(&self, content: Option<String>, question: Question) {
+        if let Some(error) = self.run.lock().refusal_of(&question) {
+            return self.report_end(Ending::with(Err(error)));
         }
+        let content = content.filter(|content| !content.is_empty());
+        if let Some(content) = &content {
+            self.add(content);
+        }
+        let at = self.output.written();
+        let asked = ToolEvent::Asked {
+            question,
+            content,
+            form: None,
+        };
+        self.reporter.report(at, asked);
+        self.phase.send_replace(RunPhase::Asked);
     }
 
     /// Appends text of the protocol to the output.
@@ -429,11 +424,6 @@ impl TextJob {
             bytes: text.len() as u64,
         };
         self.reporter.report(self.output.written(), wrote);
-    }
-
-    async fn left_running(&self, process: &Process) -> usize {
-        let is_aborted = self.run.lock().aborted;
-        ending::left_running(process, is_aborted).await
     }
 
     /// Runs the program of an `exec` answer in place of the tool.

@@ -591,11 +591,16 @@ impl Process {
     }
 
     /// The number of running processes of the tree without the program itself.
+    /// Zero after an exceeded limit, which ends all of them, even if some have
+    /// not exited yet.
     #[expect(
         clippy::unused_async,
         reason = "a tree that is held elsewhere would have to be asked"
     )]
     pub async fn remaining(&self) -> usize {
+        if self.exceeded().is_some() {
+            return 0;
+        }
         let shared = match self.side() {
             Side::Local(shared) => shared,
             Side::Remote(remote) => return remote.remaining(),

@@ -398,16 +398,11 @@ pub fn parse(shape: &ToolShape, mut arguments: Arguments) -> Result<Request, Par
         if given && !named && !shape.parameters.additional {
             return Err(ParseError::NoActions);
         }
-        return one_shot(shape, arguments);
+    } else if let Some(action) = arguments.shift_remove("action")
+        && !(action.is_null() || action == "" || action == RUN)
+    {
+        return handle_command(shape, &action, arguments);
     }
-    match arguments.shift_remove("action") {
-        None | Some(Value::Null) => one_shot(shape, arguments),
-        Some(action) if action == "" || action == RUN => one_shot(shape, arguments),
-        Some(action) => handle_command(shape, &action, arguments),
-    }
-}
-
-fn one_shot(shape: &ToolShape, mut arguments: Arguments) -> Result<Request, ParseError> {
     drop_neutral(shape, &mut arguments);
     // A one-shot is never kept, and a caller that must fill every property may say so.
     if shape.keep && arguments.get(ToolShape::KEEP) == Some(&Value::Bool(false)) {

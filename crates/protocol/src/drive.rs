@@ -265,21 +265,32 @@ impl DriveInput {
     /// Reads a line. `number` is the line's number, from 1; it names a batch
     /// that has no name of its own.
     pub fn read(line: &str, number: u64) -> Result<Self, LineError> {
-        match serde_json::from_str(line).map_err(LineError::Json)? {
-            Value::Array(calls) => Batch::of(number.to_string(), calls).map(|batch| Self::Batch {
-                batch,
-                concurrent: false,
-            }),
-            Value::Object(object) => Self::read_object(object, number),
-            _ => Err(LineError::NotALine),
-        }
+        let mut value = serde_json::from_str(line).map_err(LineError::Json)?;
+        let concurrent = match &mut value {
+            Value::Array(_) => false,
+            Value::Object(object) if object.contains_key("calls") => {
+                match object.shift_remove("concurrent") {
+                    None | Some(Value::Null) => false,
+                    Some(Value::Bool(concurrent)) => concurrent,
+                    Some(_) => {
+                        return Err(LineError::Value {
+                            key: "concurrent",
+                            expected: "true or false",
+                        });
+                    }
+                }
+            }
+            Value::Object(object) => return Self::read_order(std::mem::take(object)),
+            _ => return Err(LineError::NotALine),
+        };
+        let batch = Batch::from_value(value, number)?;
+        Ok(Self::Batch { batch, concurrent })
     }
 
-    fn read_object(object: Arguments, number: u64) -> Result<Self, LineError> {
+    /// Reads a line other than a batch.
+    fn read_order(object: Arguments) -> Result<Self, LineError> {
         let has = |key: &str| object.contains_key(key);
-        if has("calls") {
-            Self::read_batch(object, number)
-        } else if has("request") {
+        if has("request") {
             let (id, request) = split(object, "request")?;
             match serde_json::from_value(request) {
                 Ok(request) => Ok(Self::Request { id, request }),
@@ -357,21 +368,6 @@ impl DriveInput {
             Err(LineError::UnknownObject)
         }
     }
-
-    fn read_batch(mut object: Arguments, number: u64) -> Result<Self, LineError> {
-        let concurrent = match object.shift_remove("concurrent") {
-            None | Some(Value::Null) => false,
-            Some(Value::Bool(concurrent)) => concurrent,
-            Some(_) => {
-                return Err(LineError::Value {
-                    key: "concurrent",
-                    expected: "true or false",
-                });
-            }
-        };
-        let batch = read_batch(object, number)?;
-        Ok(Self::Batch { batch, concurrent })
-    }
 }
 
 /// Removes the id from an object and returns it with the remaining object.
@@ -392,15 +388,37 @@ impl Batch {
     /// Reads a batch, in either form that a line of [`DriveInput`] accepts.
     /// `number` names a batch that has no name of its own.
     pub fn read(text: &str, number: u64) -> Result<Self, LineError> {
-        match serde_json::from_str(text).map_err(LineError::Json)? {
-            Value::Array(calls) => Self::of(number.to_string(), calls),
-            Value::Object(object) if object.contains_key("calls") => read_batch(object, number),
-            _ => Err(LineError::NotABatch),
-        }
+        let value = serde_json::from_str(text).map_err(LineError::Json)?;
+        Self::from_value(value, number)
     }
 
-    /// Reads the calls of a batch.
-    fn of(id: String, calls: Vec<Value>) -> Result<Self, LineError> {
+    fn from_value(value: Value, number: u64) -> Result<Self, LineError> {
+        let (id, calls) = match value {
+            Value::Array(calls) => (number.to_string(), calls),
+            Value::Object(mut object) if object.contains_key("calls") => {
+                let id = match object.shift_remove("batch") {
+                    None | Some(Value::Null) => number.to_string(),
+                    Some(Value::String(id)) => id,
+                    Some(_) => {
+                        return Err(LineError::Value {
+                            key: "batch",
+                            expected: "a string",
+                        });
+                    }
+                };
+                let Some(Value::Array(calls)) = object.shift_remove("calls") else {
+                    return Err(LineError::Value {
+                        key: "calls",
+                        expected: "a list of calls",
+                    });
+                };
+                if let Some(key) = object.keys().next() {
+                    return Err(LineError::UnknownBatchKey(key.clone()));
+                }
+                (id, calls)
+            }
+            _ => return Err(LineError::NotABatch),
+        };
         if calls.len() > Self::MOST_CALLS {
             let given = calls.len();
             return Err(LineError::TooManyCalls { given });
@@ -425,29 +443,6 @@ impl Batch {
         }
         Ok(Self { id, calls: read })
     }
-}
-
-fn read_batch(mut object: Arguments, number: u64) -> Result<Batch, LineError> {
-    let id = match object.shift_remove("batch") {
-        None | Some(Value::Null) => number.to_string(),
-        Some(Value::String(id)) => id,
-        Some(_) => {
-            return Err(LineError::Value {
-                key: "batch",
-                expected: "a string",
-            });
-        }
-    };
-    let Some(Value::Array(calls)) = object.shift_remove("calls") else {
-        return Err(LineError::Value {
-            key: "calls",
-            expected: "a list of calls",
-        });
-    };
-    if let Some(key) = object.keys().next() {
-        return Err(LineError::UnknownBatchKey(key.clone()));
-    }
-    Batch::of(id, calls)
 }
 
 fn single<T: serde::de::DeserializeOwned>(

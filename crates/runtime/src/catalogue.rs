@@ -1,7 +1,6 @@
 //! The catalogue of tools, and the runtime that offers them to sessions.
 
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use indexmap::IndexMap;
 use jsonschema::error::ValidationErrorKind;
@@ -44,13 +43,6 @@ impl RegisteredTool {
             Runs::Executor(executor) => &**executor,
             Runs::Builtin(_) => unreachable!("builtins are read as such"),
         }
-    }
-
-    /// The time limit of a one-shot: the executor's for these arguments, or
-    /// else the tool's.
-    pub(crate) fn time_limit(&self, args: &Arguments) -> Duration {
-        let limit = self.executor().timeout(args);
-        limit.unwrap_or(self.definition.limits.timeout)
     }
 
     /// Checks arguments against the parameters' schemas, and returns them. The

@@ -31,7 +31,7 @@ use crate::denied::RunsAgain;
 use crate::executor::Reporter;
 use crate::handle::Handle;
 use crate::keeping::KeptPlace;
-use crate::one_shot::{OneShotGuard, tell_previews};
+use crate::one_shot::{OneShotGuard, run_to_its_end, tell_previews};
 use crate::part::CallPart;
 use crate::permission::{self, GrantedBy};
 use crate::refusal::Refusal;
@@ -39,7 +39,7 @@ use crate::rules::speak;
 use crate::session::{Session, SessionInner, new_ulid};
 use crate::session_limits;
 use crate::show::{self, CallAnswer};
-use crate::starting::{self, Reservation, start_to_its_end};
+use crate::starting::{self, Reservation};
 pub(crate) use handles::ABORTED;
 use permitting::Permitted;
 
@@ -300,7 +300,9 @@ impl BatchRun<'_> {
         Ok(CallAnswer::builtin(&self.session.inner, reply))
     }
 
-    /// Runs a tool to its end, and answers its questions.
+    /// Runs a tool to its end, and answers its questions. A caller in a hurry
+    /// is answered with a handle instead. If the sandbox denies something, a
+    /// person may let the tool run once more.
     async fn one_shot(
         &self,
         call: &CallPart<'_>,
@@ -309,7 +311,7 @@ impl BatchRun<'_> {
     ) -> Result<CallAnswer, Refusal> {
         let inner = &self.session.inner;
         inner.check_recorded().await?;
-        let (args, by) = match self.permit(call, tool, None, args).await? {
+        let (mut args, mut by) = match self.permit(call, tool, None, args).await? {
             Permitted::Now(Permit::Run(args, by)) => (args, by),
             Permitted::Now(Permit::Skip) => return Ok(CallAnswer::skipped(tool)),
             Permitted::Later(permit) => {
@@ -318,22 +320,43 @@ impl BatchRun<'_> {
                 return Ok(self.show(&handle, &id, View::New));
             }
         };
-        let again = tool.definition.sandbox.is_some().then(|| args.clone());
-        let mut ran = self.run_one_shot(call, tool, args, by, false).await;
-        if let (OneShotRun::Ended(_, ending), Some(args)) = (&ran, again)
-            && !ending.denied.is_empty()
-        {
-            let runs_again = self.permit_again(call, tool, &args, ending).await;
-            if runs_again != RunsAgain::No {
-                let outside = runs_again == RunsAgain::Outside;
-                let again = self.run_one_shot(call, tool, args, GrantedBy::Person, outside);
-                ran = again.await;
+        let mut outside = false;
+        // The arguments of a second run.
+        let mut again = tool.definition.sandbox.is_some().then(|| args.clone());
+        loop {
+            let handle = Handle::new(inner, Arc::clone(tool), None, &call.id);
+            handle.entitle(call.title());
+            handle.granted(by);
+            let ending = {
+                let one_shot_guard = OneShotGuard::new(inner, &handle);
+                let (session, started) = (Arc::clone(inner), Arc::clone(&handle));
+                let mut ended = Box::pin(run_to_its_end(session, started, args, outside));
+                let previews = tell_previews(call, &handle);
+                let in_time = async {
+                    tokio::select! {
+                        biased;
+                        ending = &mut ended => ending,
+                        () = previews => unreachable!("previews are told for ever"),
+                    }
+                };
+                let in_time = self.hurry.run_until_cancelled(in_time).await;
+                match in_time {
+                    Some(ending) => ending,
+                    None => match one_shot_guard.hand_over(ended) {
+                        Ok(id) => return Ok(self.show(&handle, &id, View::New)),
+                        Err((_guard, ended)) => ended.await,
+                    },
+                }
+            };
+            let Some(again) = again.take().filter(|_| !ending.denied.is_empty()) else {
+                return Ok(CallAnswer::one_shot(inner, &handle, ending));
+            };
+            match self.permit_again(call, tool, &again, &ending).await {
+                RunsAgain::No => return Ok(CallAnswer::one_shot(inner, &handle, ending)),
+                runs_again => outside = runs_again == RunsAgain::Outside,
             }
+            (args, by) = (again, GrantedBy::Person);
         }
-        Ok(match ran {
-            OneShotRun::Ended(handle, ending) => CallAnswer::one_shot(inner, &handle, ending),
-            OneShotRun::HandedOver(answer) => answer,
-        })
     }
 
     /// The permission that needs neither a rule nor a person, if the tool's
@@ -385,40 +408,6 @@ impl BatchRun<'_> {
         Ok(Permitted::Now(permit))
     }
 
-    /// Runs a tool to its end, or until its caller is in a hurry.
-    async fn run_one_shot(
-        &self,
-        call: &CallPart<'_>,
-        tool: &Arc<RegisteredTool>,
-        args: Arguments,
-        by: GrantedBy,
-        outside: bool,
-    ) -> OneShotRun {
-        let inner = &self.session.inner;
-        let handle = Handle::new(inner, Arc::clone(tool), None, &call.id);
-        handle.entitle(call.title());
-        handle.granted(by);
-        let one_shot_guard = OneShotGuard::new(inner, &handle);
-        let (session, started) = (Arc::clone(inner), Arc::clone(&handle));
-        let mut ended = Box::pin(start_to_its_end(session, started, args, outside));
-        let in_time = async {
-            tokio::select! {
-                biased;
-                ending = &mut ended => ending,
-                () = tell_previews(call, &handle) => unreachable!("previews are told for ever"),
-            }
-        };
-        let in_time = self.hurry.run_until_cancelled(in_time).await;
-        let ending = match in_time {
-            Some(ending) => ending,
-            None => match one_shot_guard.hand_over(ended) {
-                Ok(id) => return OneShotRun::HandedOver(self.show(&handle, &id, View::New)),
-                Err((_guard, ended)) => ended.await,
-            },
-        };
-        OneShotRun::Ended(Arc::clone(&handle), ending)
-    }
-
     fn show(&self, handle: &Arc<Handle>, id: &HandleId, view: View) -> CallAnswer {
         let session = &self.session.inner;
         CallAnswer::view(session, show::show(session, handle, id, view))
@@ -431,13 +420,6 @@ pub(crate) enum Permit {
     Run(Arguments, GrantedBy),
     /// It does not run, and that is no error.
     Skip,
-}
-
-/// The outcome of a one-shot so far.
-enum OneShotRun {
-    Ended(Arc<Handle>, Ending),
-    /// It continues as a handle.
-    HandedOver(CallAnswer),
 }
 
 /// Starts a handle's tool; `outside` if a person has allowed it to run outside

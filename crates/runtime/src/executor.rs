@@ -117,8 +117,7 @@ pub struct Reporter(Weak<dyn ReportSink>);
 
 impl Reporter {
     pub(crate) fn to<S: ReportSink>(sink: &Arc<S>) -> Self {
-        let sink: Weak<S> = Arc::downgrade(sink);
-        Self(sink)
+        Self(Arc::<S>::downgrade(sink))
     }
 
     /// A reporter without a handle, and its reports, for running an executor

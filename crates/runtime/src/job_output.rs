@@ -182,20 +182,50 @@ impl JobOutput {
     /// Reads for the assistant, at most `limit` bytes. Every view moves the
     /// position to the end.
     pub fn read(&self, view: View, limit: usize) -> Reading {
+        self.read_in_part(view, None, limit)
+    }
+
+    /// [`JobOutput::read`] that leaves out lines of long plain text, if
+    /// requested. Short text is read unchanged.
+    pub(crate) fn read_in_part(
+        &self,
+        view: View,
+        in_part: Option<InPart>,
+        limit: usize,
+    ) -> Reading {
+        let bytes = &self.inner.bytes;
         let mut reader = self.inner.reader.lock();
         if let Some(note) = self.inner.noting.get() {
-            note(self.inner.bytes.position());
+            note(bytes.position());
         }
         if let Some(screen) = self.inner.screen.get() {
             return self.read_screen(&mut reader, &mut screen.lock(), view, limit);
         }
-        if let Some(text) = self.read_messages(&mut reader, view, limit) {
-            return Reading {
-                text,
-                ..Reading::default()
+        if self.inner.messages {
+            if let Some(text) = self.read_messages(&mut reader, view, limit) {
+                return Reading {
+                    text,
+                    ..Reading::default()
+                };
+            }
+        } else if let Some(in_part) = in_part {
+            let AssistantReader { cursor, digest, .. } = &mut *reader;
+            let reading = match view {
+                View::New => digest.read(bytes, cursor, in_part, limit),
+                View::Screen | View::All => {
+                    let mut from_start = Cursor::default();
+                    let mut digest = DigestReader::default();
+                    let reading = digest.read(bytes, &mut from_start, in_part, limit);
+                    if reading.is_some() {
+                        *cursor = from_start;
+                    }
+                    reading
+                }
             };
+            if let Some(reading) = reading {
+                return reading;
+            }
         }
-        let bytes = &self.inner.bytes;
         let excerpt = match view {
             View::New => bytes.read(&mut reader.cursor, limit),
             View::Screen | View::All => {
@@ -213,37 +243,6 @@ impl JobOutput {
             log: excerpt.log,
             ..Reading::default()
         }
-    }
-
-    /// Reads text for the assistant in part. `None` if it should be read
-    /// unchanged: it is not plain text, or it is short.
-    pub(crate) fn read_in_part(
-        &self,
-        view: View,
-        in_part: InPart,
-        limit: usize,
-    ) -> Option<Reading> {
-        if self.inner.messages || self.inner.screen.get().is_some() {
-            return None;
-        }
-        let bytes = &self.inner.bytes;
-        let mut reader = self.inner.reader.lock();
-        let AssistantReader { cursor, digest, .. } = &mut *reader;
-        let position = bytes.position();
-        let reading = match view {
-            View::New => digest.read(bytes, cursor, in_part, limit)?,
-            View::Screen | View::All => {
-                let mut from_start = Cursor::default();
-                let reading =
-                    DigestReader::default().read(bytes, &mut from_start, in_part, limit)?;
-                *cursor = from_start;
-                reading
-            }
-        };
-        if let Some(note) = self.inner.noting.get() {
-            note(position);
-        }
-        Some(reading)
     }
 
     /// Lines by number, and the number of complete lines. Does not move the
@@ -278,9 +277,6 @@ impl JobOutput {
         view: View,
         limit: usize,
     ) -> Option<String> {
-        if !self.inner.messages {
-            return None;
-        }
         let bytes = &self.inner.bytes;
         let end = bytes.position();
         let from = match view {

@@ -1,6 +1,6 @@
 //! The execution of a one-shot: to its end, or to a handover.
 //!
-//! A call waits for [`to_its_end`]. If its caller does not wait any longer,
+//! A call waits for [`run_to_its_end`]. If its caller does not wait any longer,
 //! [`OneShotGuard::hand_over`] turns the one-shot into a handle. The tool does
 //! not notice this: it keeps its time limit, and its output is read like any
 //! handle's.
@@ -10,8 +10,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use windlass_protocol::{Ending, HandleId, Question};
+use windlass_protocol::{Arguments, Ending, HandleId, Question};
 
+use crate::dispatch::start;
 use crate::event::Status;
 use crate::handle::Handle;
 use crate::inquiry;
@@ -19,16 +20,21 @@ use crate::part::CallPart;
 use crate::refusal::Refusal;
 use crate::registry::Registry;
 use crate::session::SessionInner;
+use crate::starting::unless_withdrawn;
 
-/// Waits for the end of a one-shot, answers its questions and enforces its time
-/// limit, which does not run while a question is open. After a handover, new
-/// questions are routed as the handle's; one that was already open is still
-/// answered here.
-pub(crate) async fn to_its_end(
+/// Starts a one-shot, waits for its end, answers its questions and enforces its
+/// time limit, which begins after the start and does not run while a question
+/// is open. After a handover, new questions are routed as the handle's; one
+/// that was already open is still answered here.
+pub(crate) async fn run_to_its_end(
     session: Arc<SessionInner>,
     handle: Arc<Handle>,
-    limit: Duration,
+    args: Arguments,
+    outside: bool,
 ) -> Ending {
+    let limit = handle.tool.executor().timeout(&args);
+    let limit = limit.unwrap_or(handle.tool.definition.limits.timeout);
+    unless_withdrawn(&handle, start(&session, &handle, args, outside)).await;
     let mut left = limit;
     loop {
         let since = Instant::now();

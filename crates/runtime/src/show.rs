@@ -75,8 +75,7 @@ impl CallAnswer {
 
     /// The whole output of a one-shot, and its ending.
     pub(crate) fn one_shot(session: &SessionInner, handle: &Arc<Handle>, ending: Ending) -> Self {
-        let in_part = in_part(handle, View::New);
-        let reading = read(handle, View::New, in_part, &handle.status());
+        let reading = read(handle, View::New, View::New, &handle.status());
         let Reading {
             mut text,
             omitted_bytes,
@@ -145,17 +144,16 @@ pub(crate) fn show(
     session: &SessionInner,
     handle: &Arc<Handle>,
     id: &HandleId,
-    view: View,
+    asked: View,
 ) -> HandleView {
     session.recheck_kept(handle);
     let mut told = handle.told.lock();
     let status = handle.report_status(|_| session.withdraw_notices(handle));
     // The output of a stopped handle is shown once as new; after that, and for
     // as long as it is available, it is shown whole.
-    let in_part = in_part(handle, view);
-    let view = if *told { View::All } else { view };
+    let view = if *told { View::All } else { asked };
     if let Some(stored) = handle.stored()
-        && (stored.has_views() && !is_read_from_log(stored, &status, in_part))
+        && (stored.has_views() && !is_read_from_log(handle, stored, &status, asked))
     {
         *told = true;
         return stored.view(id, view);
@@ -163,7 +161,7 @@ pub(crate) fn show(
     let terminal = handle.job().and_then(|job| job.terminal());
     // Before the output is read: a prompt that is known of is in what is read.
     let awaits_input = terminal.is_some_and(|terminal| terminal.is_at_prompt());
-    let reading = read(handle, view, in_part, &status);
+    let reading = read(handle, asked, view, &status);
     let mut shown = HandleView::new(id.clone(), status.state());
     shown.awaiting_input = awaits_input && status.is_running();
     shown.cursor = reading.cursor.filter(|_| !status.is_stopped());
@@ -191,9 +189,8 @@ pub(crate) fn show(
 /// The stored views of a stopped handle. Nothing counts as delivered.
 pub(crate) fn views(handle: &Handle, id: &HandleId, ending: Ending) -> Views {
     let status = Status::Stopped(ending.clone());
-    let in_part = in_part(handle, View::New);
     let view = |view: View| {
-        let reading = read(handle, view, in_part, &status);
+        let reading = read(handle, View::New, view, &status);
         let mut shown = HandleView::new(id.clone(), HandleState::Stopped);
         show_omitted(&mut shown, &reading);
         let content = Some(reading.text).filter(|text| !text.is_empty());
@@ -284,30 +281,17 @@ pub(crate) fn end_line(text: &mut String) {
     }
 }
 
-/// How a long text of the handle is shown, if its tool has a digest. An
-/// explicitly requested view is not digested.
-pub(crate) fn in_part(handle: &Handle, asked: View) -> Option<InPart> {
-    let definition = &handle.tool.definition;
-    let from = definition.digest.from;
-    definition.is_digested().then_some(match asked {
-        View::New => InPart::Digest { from },
-        View::Screen | View::All => InPart::Excerpt,
-    })
-}
-
 /// Whether the log of a stored handle has more than its views.
-fn is_read_from_log(stored: &StoredResult, status: &Status, in_part: Option<InPart>) -> bool {
+fn is_read_from_log(handle: &Handle, stored: &StoredResult, status: &Status, asked: View) -> bool {
     let is_plain = matches!(status, Status::Stopped(ending) if matches!(ending.result, Ok(None)));
-    is_plain && stored.logged().is_some() && in_part == Some(InPart::Excerpt)
+    let is_excerpt = handle.tool.definition.is_digested() && asked != View::New;
+    is_plain && is_excerpt && stored.logged().is_some()
 }
 
-/// Reads as much output as fits into a reply beside the tool's result.
-pub(crate) fn read(
-    handle: &Handle,
-    view: View,
-    in_part: Option<InPart>,
-    status: &Status,
-) -> Reading {
+/// Reads as much output as fits into a reply beside the tool's result. If the
+/// tool has a digest, long text is read in part: as a digest, unless the caller
+/// `asked` for another view than the new output.
+fn read(handle: &Handle, asked: View, view: View, status: &Status) -> Reading {
     let taken = match status {
         Status::Stopped(ending) => cut::length(ending),
         Status::Waiting { question, .. } => cut::question_length(question),
@@ -316,10 +300,15 @@ pub(crate) fn read(
     let Some(output) = handle.output() else {
         return Reading::default();
     };
-    let limit = handle.tool.definition.limits.output_limit;
-    let limit = limit.saturating_sub(taken);
-    let reading = in_part.and_then(|in_part| output.read_in_part(view, in_part, limit));
-    let reading = reading.unwrap_or_else(|| output.read(view, limit));
+    let definition = &handle.tool.definition;
+    let limit = definition.limits.output_limit.saturating_sub(taken);
+    let in_part = definition.is_digested().then_some(match asked {
+        View::New => InPart::Digest {
+            from: definition.digest.from,
+        },
+        View::Screen | View::All => InPart::Excerpt,
+    });
+    let reading = output.read_in_part(view, in_part, limit);
     if reading.digest.is_some() {
         handle.left_out.store(true, Ordering::Release);
     }

@@ -2,7 +2,7 @@
 //! person has replied.
 //!
 //! The reply may be a permission ([`begin_one_shot`], [`begin_spawn`]) or an
-//! answer that the start needs ([`start_to_its_end`], [`continue_spawn`]). The
+//! answer that the start needs ([`run_to_its_end`], [`continue_spawn`]). The
 //! request stays open under its id, and its handle is pending until the reply;
 //! aborting the handle withdraws the request.
 
@@ -13,7 +13,7 @@ use windlass_protocol::{Arguments, Ending, HandleId};
 
 use crate::dispatch::{ABORTED, start};
 use crate::handle::Handle;
-use crate::one_shot::{free_id, to_its_end};
+use crate::one_shot::{free_id, run_to_its_end};
 use crate::refusal::Refusal;
 use crate::session::SessionInner;
 
@@ -81,19 +81,6 @@ fn hand_over_requests(session: &SessionInner, handle: &Handle) {
     }
 }
 
-/// Starts a one-shot, and runs it to its end. Its time limit begins once it has
-/// started.
-pub(crate) async fn start_to_its_end(
-    session: Arc<SessionInner>,
-    handle: Arc<Handle>,
-    args: Arguments,
-    outside: bool,
-) -> Ending {
-    let limit = handle.tool.time_limit(&args);
-    unless_withdrawn(&handle, start(&session, &handle, args, outside)).await;
-    to_its_end(session, handle, limit).await
-}
-
 /// Whether the tool has a one-shot's time limit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Limited {
@@ -124,26 +111,24 @@ async fn start_when_permitted(
     limited: Limited,
 ) {
     let handle = Arc::clone(&reserved.0);
-    let starting = async {
-        let args = match permit.await {
-            Ok(args) => args,
-            Err(refusal) => {
-                handle.never_started(Ending::failed(refusal.to_string()));
-                return None;
-            }
-        };
-        let limit = handle.tool.time_limit(&args);
-        start(&session, &handle, args, false).await;
-        Some(limit)
+    let args = match unless_withdrawn(&handle, permit).await {
+        Some(Ok(args)) => args,
+        Some(Err(refusal)) => return handle.never_started(Ending::failed(refusal.to_string())),
+        None => return,
     };
-    let started = unless_withdrawn(&handle, starting).await;
-    if let (Some(Some(limit)), Limited::Yes) = (started, limited) {
-        to_its_end(session, handle, limit).await;
+    match limited {
+        Limited::Yes => drop(run_to_its_end(session, handle, args, false).await),
+        Limited::No => {
+            unless_withdrawn(&handle, start(&session, &handle, args, false)).await;
+        }
     }
 }
 
-/// Starts a handle, unless it is aborted before it runs.
-async fn unless_withdrawn<T>(handle: &Arc<Handle>, starting: impl Future<Output = T>) -> Option<T> {
+/// Continues towards the start of a handle, unless it is aborted before it runs.
+pub(crate) async fn unless_withdrawn<T>(
+    handle: &Arc<Handle>,
+    starting: impl Future<Output = T>,
+) -> Option<T> {
     let started = handle.withdrawn.run_until_cancelled(starting).await;
     if handle.withdrawn.is_cancelled() && handle.job().is_some() {
         // It came to run in the very moment in which it was aborted.

@@ -19,7 +19,7 @@ use windlass_runtime::{
 
 use super::AgentSlot;
 use super::log;
-use crate::between::{abort_handles, processes_ended};
+use crate::stopping::{abort_handles, processes_ended};
 use crate::turn::{Assistant, Audience, Heard, Interjection, TurnError, TurnOutcome};
 
 /// Maximum number of messages that an agent has not read yet.

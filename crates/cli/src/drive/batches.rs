@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{Batch, DriveOutput};
 use windlass_runtime::{Await, RunOptions, Session, SessionEvent};
@@ -15,57 +15,99 @@ use windlass_runtime::{Await, RunOptions, Session, SessionEvent};
 use super::fault::DriveFault;
 use super::lines::LineOutput;
 
-/// Runs batches, one after the other unless they are concurrent. Dropping it
-/// drops the batches that have not started.
+/// Runs batches, one after the other unless they are concurrent.
 pub(crate) struct Batches {
-    runner: BatchRunner,
-    queue: mpsc::UnboundedSender<(Batch, CancellationToken)>,
+    session: Session,
+    output: LineOutput,
+    progress: BatchProgress,
+    /// Resolves when the last of those that run in order is answered.
+    last: Option<oneshot::Receiver<()>>,
 }
 
 impl Batches {
     pub(crate) fn new(session: &Session, output: &LineOutput) -> Self {
-        let (queue, mut queued) = mpsc::unbounded_channel();
-        let runner = BatchRunner {
-            session: session.clone(),
-            output: output.clone(),
-            progress: BatchProgress::follow(session),
-        };
-        let in_order = runner.clone();
+        let progress = Arc::new(watch::Sender::<ProgressState>::default());
+        let mut tail = session.journal().tail(0);
+        let told = Arc::clone(&progress);
         windlass_task::spawn(async move {
-            while let Some((batch, cancel)) = queued.recv().await {
-                in_order.run(batch, cancel).await;
+            while let Some((_, entry)) = tail.next().await {
+                if let SessionEvent::Replied { call, .. } = entry.event {
+                    told.send_modify(|state| {
+                        // Calls of two batches may have the same id. Then the other one counts as answered until its
+                        // batch is.
+                        let mut ids = state.calls.keys();
+                        if let Some(id) = ids.find(|(_, id)| **id == *call).cloned() {
+                            state.calls.remove(&id);
+                        }
+                        state.answered += 1;
+                    });
+                }
             }
         });
-        Self { runner, queue }
+        Self {
+            session: session.clone(),
+            output: output.clone(),
+            progress: BatchProgress(progress),
+            last: None,
+        }
     }
 
-    /// Runs a batch, after the earlier ones unless it is concurrent.
-    pub(crate) fn queue(&self, batch: Batch, concurrent: bool) -> Result<(), DriveFault> {
+    /// Runs a batch and writes its replies, after the earlier ones unless it is
+    /// concurrent.
+    pub(crate) fn queue(&mut self, batch: Batch, concurrent: bool) -> Result<(), DriveFault> {
+        let id = batch.id.clone();
         let cancel = CancellationToken::new();
-        let is_new = self.progress().0.send_if_modified(|state| {
-            let is_new = !state.cancels.contains_key(&batch.id);
+        let BatchProgress(progress) = self.progress.clone();
+        let is_new = progress.send_if_modified(|state| {
+            let is_new = !state.cancels.contains_key(&id);
             if is_new {
-                state.cancels.insert(batch.id.clone(), cancel.clone());
+                state.cancels.insert(id.clone(), cancel.clone());
                 state.batches += 1;
             }
             is_new
         });
         if !is_new {
-            return Err(DriveFault::BatchTaken(batch.id));
+            return Err(DriveFault::BatchTaken(id));
         }
-        if concurrent {
-            let runner = self.runner.clone();
-            windlass_task::spawn(async move { runner.run(batch, cancel).await });
+        let (session, output) = (self.session.clone(), self.output.clone());
+        let (answered, is_answered) = oneshot::channel();
+        let earlier = if concurrent {
+            None
         } else {
-            // The receiver lives as long as `self`.
-            let _ = self.queue.send((batch, cancel));
-        }
+            self.last.replace(is_answered)
+        };
+        windlass_task::spawn(async move {
+            if let Some(earlier) = earlier {
+                let _ = earlier.await;
+            }
+            progress.send_modify(|state| {
+                let calls = batch.calls.iter();
+                state.calls.extend(calls.map(|call| {
+                    let id = (id.clone(), call.id.clone());
+                    (id, call.tool == Await::NAME)
+                }));
+            });
+            let options = RunOptions {
+                cancel,
+                ..RunOptions::default()
+            };
+            let reply = session.run(batch, options).await;
+            // A driver that has read the reply may use the id again.
+            progress.send_modify(|state| drop(state.cancels.remove(&id)));
+            output.write(&DriveOutput::Replies(reply));
+            progress.send_modify(|state| {
+                state.calls.retain(|(batch, _), _| *batch != id);
+                state.batches -= 1;
+                state.answered += 1;
+            });
+            drop(answered);
+        });
         Ok(())
     }
 
     /// Cancels a batch that is not answered yet.
     pub(crate) fn cancel(&self, batch: &str) -> Result<(), DriveFault> {
-        match self.progress().0.borrow().cancels.get(batch) {
+        match self.progress.0.borrow().cancels.get(batch) {
             Some(cancel) => {
                 cancel.cancel();
                 Ok(())
@@ -75,38 +117,7 @@ impl Batches {
     }
 
     pub(crate) fn progress(&self) -> &BatchProgress {
-        &self.runner.progress
-    }
-}
-
-/// Runs a batch and writes its replies.
-#[derive(Clone)]
-struct BatchRunner {
-    session: Session,
-    output: LineOutput,
-    progress: BatchProgress,
-}
-
-impl BatchRunner {
-    async fn run(&self, batch: Batch, cancel: CancellationToken) {
-        let id = batch.id.clone();
-        let BatchProgress(progress) = &self.progress;
-        progress.send_modify(|state| {
-            let calls = batch.calls.iter();
-            state.calls.extend(calls.map(|call| {
-                let id = (id.clone(), call.id.clone());
-                (id, call.tool == Await::NAME)
-            }));
-        });
-        let reply = self.session.run(batch, RunOptions::until(&cancel)).await;
-        // A driver that has read the reply may use the id again.
-        progress.send_modify(|state| drop(state.cancels.remove(&id)));
-        self.output.write(&DriveOutput::Replies(reply));
-        progress.send_modify(|state| {
-            state.calls.retain(|(batch, _), _| *batch != id);
-            state.batches -= 1;
-            state.answered += 1;
-        });
+        &self.progress
     }
 }
 
@@ -127,29 +138,6 @@ struct ProgressState {
 }
 
 impl BatchProgress {
-    /// Follows the session's calls.
-    fn follow(session: &Session) -> Self {
-        let progress = Self(Arc::new(watch::Sender::new(ProgressState::default())));
-        let mut tail = session.journal().tail(0);
-        let told = progress.clone();
-        windlass_task::spawn(async move {
-            while let Some((_, entry)) = tail.next().await {
-                if let SessionEvent::Replied { call, .. } = entry.event {
-                    told.0.send_modify(|state| {
-                        // Calls of two batches may have the same id. Then the other one counts as answered until its
-                        // batch is.
-                        let mut ids = state.calls.keys();
-                        if let Some(id) = ids.find(|(_, id)| **id == *call).cloned() {
-                            state.calls.remove(&id);
-                        }
-                        state.answered += 1;
-                    });
-                }
-            }
-        });
-        progress
-    }
-
     /// The number of answered batches and calls.
     pub(crate) fn answered(&self) -> u64 {
         self.0.borrow().answered

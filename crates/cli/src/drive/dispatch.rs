@@ -93,11 +93,15 @@ impl Drive {
         loop {
             tokio::select! {
                 line = self.lines.recv() => match line {
-                    Some(line) => self.take(line),
+                    Some(line) => {
+                        if let Err(fault) = self.carry_out(line) {
+                            self.refuse(fault);
+                        }
+                    }
                     None => return self.drain(stop).await,
                 },
                 code = &mut stop => return Some(code),
-                () = self.output.closed() => return Some(exit::OUTPUT_CLOSED),
+                () = self.output.closed.cancelled() => return Some(exit::OUTPUT_CLOSED),
             }
         }
     }
@@ -113,29 +117,17 @@ impl Drive {
         let _ = tokio::time::timeout(PATIENCE, answered).await;
     }
 
-    /// Handles a line. An invalid line is answered with an error and has no
-    /// other effect.
-    fn take(&mut self, line: DriveLine) {
+    /// Carries out a line. A line with a fault has no effect.
+    fn carry_out(&mut self, line: DriveLine) -> Result<(), DriveFault> {
         self.line += 1;
-        let taken = match line {
-            DriveLine::Text(text) if text.trim().is_empty() => Ok(()),
-            DriveLine::Text(text) => DriveInput::read(&text, self.line)
-                .map_err(DriveFault::from)
-                .and_then(|input| self.carry_out(input)),
-            DriveLine::Bad(fault) => Err(fault),
-        };
-        if let Err(fault) = taken {
-            // The driver waits for a reply with that id.
-            if let DriveFault::Line(LineError::Request { request, .. }) = &fault {
-                return self.reply(request.clone(), Err(fault));
-            }
-            let error = fault.to_string();
-            self.output.write(&DriveOutput::Error { error });
+        let line = line?;
+        let line = std::str::from_utf8(&line).map_err(|_| DriveFault::NotUtf8)?;
+        if line.trim().is_empty() {
+            return Ok(());
         }
-    }
-
-    fn carry_out(&mut self, input: DriveInput) -> Result<(), DriveFault> {
-        match input {
+        // Errors name the position in the line, without its newline.
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        match DriveInput::read(line, self.line)? {
             DriveInput::Batch { batch, concurrent } => self.batches.queue(batch, concurrent),
             DriveInput::Cancel(batch) => self.batches.cancel(&batch),
             DriveInput::TurnEnd => {
@@ -177,6 +169,16 @@ impl Drive {
             DriveInput::Report { run, report } => self.tools.take(&run, report),
             DriveInput::Inquire { ask, decisions } => self.inquiries()?.decide(&ask, decisions),
         }
+    }
+
+    /// Answers a line that has a fault.
+    fn refuse(&self, fault: DriveFault) {
+        // The driver waits for a reply with that id.
+        if let DriveFault::Line(LineError::Request { request, .. }) = &fault {
+            return self.reply(request.clone(), Err(fault));
+        }
+        let error = fault.to_string();
+        self.output.write(&DriveOutput::Error { error });
     }
 
     fn inquiries(&self) -> Result<&Inquiries, DriveFault> {
@@ -250,7 +252,7 @@ impl Drive {
             tokio::select! {
                 () = &mut answered => return None,
                 code = &mut stop => return Some(code),
-                () = self.output.closed() => return Some(exit::OUTPUT_CLOSED),
+                () = self.output.closed.cancelled() => return Some(exit::OUTPUT_CLOSED),
                 () = tokio::time::sleep(PATIENCE) => {
                     if progress.answered() == before {
                         return Some(0);

@@ -23,12 +23,8 @@ const LONGEST: usize = 8 << 20;
 /// How many lines are read ahead.
 const AHEAD: usize = 64;
 
-/// A line, or its error.
-#[derive(Debug)]
-pub(crate) enum DriveLine {
-    Text(String),
-    Bad(DriveFault),
-}
+/// A line with or without the newline at its end, or its fault.
+pub(crate) type DriveLine = Result<Vec<u8>, DriveFault>;
 
 /// Reads stdin to its end, which closes the channel.
 pub(crate) fn read_stdin() -> mpsc::Receiver<DriveLine> {
@@ -67,9 +63,9 @@ pub(crate) fn read_connection(
                 }
             }
             let line = if is_long {
-                DriveLine::Bad(DriveFault::TooLong { most: LONGEST })
+                Err(DriveFault::TooLong { most: LONGEST })
             } else {
-                DriveLine::of(bytes)
+                Ok(bytes)
             };
             if sender.send(line).await.is_err() {
                 return;
@@ -77,19 +73,6 @@ pub(crate) fn read_connection(
         }
     });
     receiver
-}
-
-impl DriveLine {
-    /// A line with or without the newline at its end.
-    fn of(mut bytes: Vec<u8>) -> Self {
-        if bytes.ends_with(b"\n") {
-            bytes.pop();
-        }
-        match String::from_utf8(bytes) {
-            Ok(text) => Self::Text(text),
-            Err(_) => Self::Bad(DriveFault::NotUtf8),
-        }
-    }
 }
 
 fn next(input: &mut impl BufRead) -> Option<DriveLine> {
@@ -101,9 +84,9 @@ fn next(input: &mut impl BufRead) -> Option<DriveLine> {
     }
     if bytes.len() > LONGEST && !bytes.ends_with(b"\n") {
         skip_line(input)?;
-        return Some(DriveLine::Bad(DriveFault::TooLong { most: LONGEST }));
+        return Some(Err(DriveFault::TooLong { most: LONGEST }));
     }
-    Some(DriveLine::of(bytes))
+    Some(Ok(bytes))
 }
 
 /// Skips the rest of a line; `None` if the input cannot be read.
@@ -132,7 +115,8 @@ const QUEUED: usize = 1 << 20;
 pub(crate) struct LineOutput {
     /// The write error, if there was one. Locked while writing.
     failed: Arc<Mutex<Option<io::Error>>>,
-    closed: CancellationToken,
+    /// Cancelled when nothing more can be written.
+    pub(crate) closed: CancellationToken,
     /// The queue of a connection; stdout has none.
     queue: Option<OutputQueue>,
 }
@@ -221,14 +205,9 @@ impl LineOutput {
             }
             tokio::select! {
                 () = written => {}
-                () = self.closed() => return,
+                () = self.closed.cancelled() => return,
             }
         }
-    }
-
-    /// Resolves when nothing more can be written.
-    pub(crate) async fn closed(&self) {
-        self.closed.cancelled().await;
     }
 
     /// Takes the write error, if there was one.

@@ -77,7 +77,11 @@ impl ProgramWatch {
         writing.report();
         let is_aborted = self.aborted.load(Ordering::Acquire);
         let last_line = || self.output.last_line();
-        let ending = ending::of_program(&exit, &self.process, is_aborted, last_line).await;
+        let mut ending = ending::of_exit(&exit, &self.process, last_line);
+        // An abort ends all of them, even if some have not exited yet.
+        if !is_aborted {
+            ending.left_running = self.process.remaining().await;
+        }
         self.output.finish();
         let at = self.output.written();
         self.reporter.report(at, ToolEvent::Ended(ending));

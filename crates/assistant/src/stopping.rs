@@ -1,38 +1,14 @@
-//! Interruptions of a turn: interjections, critical notices, and stopping
-//! running tools.
+//! Stops the running tools of a turn.
 
 use std::collections::HashSet;
 
 use serde_json::json;
-use tokio::sync::mpsc;
 use ulid::Ulid;
 use windlass_protocol::{
     Batch, BatchReply, HandleId, HandleState, Notice, NoticeKind, NoticeLevel, ReplyContent,
     ToolCall,
 };
-use windlass_runtime::{RunOptions, Session, SessionEvent, Tail};
-
-use crate::turn::Interjection;
-
-/// The next interjection; pending for ever if there can be none.
-pub(crate) async fn next(interjections: &mut mpsc::Receiver<Interjection>) -> Interjection {
-    match interjections.recv().await {
-        Some(interjection) => interjection,
-        None => std::future::pending().await,
-    }
-}
-
-/// Resolves when something happened that cannot wait.
-pub(crate) async fn critical(journal: &mut Tail) {
-    while let Some((_, entry)) = journal.next().await {
-        if let SessionEvent::Noticed(notice) = &entry.event
-            && notice.level == NoticeLevel::Critical
-        {
-            return;
-        }
-    }
-    std::future::pending::<()>().await;
-}
+use windlass_runtime::{RunOptions, Session};
 
 /// Ends every handle that this turn has started. Handles of earlier turns
 /// continue, because the conversation may still need them.
