@@ -11,14 +11,17 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
-    AnswerError, Ask, HandleId, PermissionAnswer, PermissionId, PermissionReply, PermissionRequest,
-    PermissionRule, Question, RequestRendering, RuleAction, SessionId,
+    AnswerError, Ask, Decider, DecisionRecord, HandleId, PermissionAnswer, PermissionId,
+    PermissionReply, PermissionRequest, PermissionRule, Question, RequestRendering, RuleAction,
+    SessionId,
 };
 
 use crate::inquirer::Answered;
 use crate::journal::{Journal, SessionEvent};
 use crate::refusal::ArgumentMisfit;
-use crate::request_table::{Asker, PermissionOutcome, RequestEntry, RequestTable, Terms, Ticket};
+use crate::request_table::{
+    Asker, PermissionOutcome, REMEMBERED, RequestEntry, RequestTable, TableState, Terms, Ticket,
+};
 use crate::rules::Rules;
 use crate::session::new_ulid;
 
@@ -129,6 +132,7 @@ pub enum ReplyError {
 #[derive(Clone)]
 pub struct PendingRequests {
     table: Arc<RequestTable>,
+    session: SessionId,
     /// The sessions that this one works for, topmost first, then itself.
     lineage: Arc<[SessionId]>,
     /// The agents on the path to this session, by their handles.
@@ -168,7 +172,8 @@ impl PendingRequests {
         };
         Self {
             table,
-            lineage: above.into_iter().chain([session]).collect(),
+            lineage: above.into_iter().chain([session.clone()]).collect(),
+            session,
             agents: agents.into(),
             journal,
             closing,
@@ -181,7 +186,7 @@ impl PendingRequests {
         let own = state
             .open
             .values()
-            .filter(|open| open.is_of(self.session()));
+            .filter(|open| open.session == self.session);
         own.map(|open| open.request.clone()).collect()
     }
 
@@ -232,7 +237,7 @@ impl PendingRequests {
         let mut own = state
             .open
             .values()
-            .filter(|open| open.is_of(self.session()));
+            .filter(|open| open.session == self.session);
         let open = own.find(|open| wanted(&open.request))?;
         Some(open.request.id().to_owned())
     }
@@ -241,18 +246,15 @@ impl PendingRequests {
     /// the same ids. Watchers get them again.
     pub(crate) fn hand_over(&self, call: &str, handle: &HandleId) {
         let mut state = self.table.0.lock();
-        let mut given = Vec::new();
-        for open in state.open.values_mut() {
-            if open.is_of(self.session()) && open.request.hand_over(call, handle) {
+        let TableState { open, watchers, .. } = &mut *state;
+        for open in open.values_mut() {
+            if open.session == self.session && open.request.hand_over(call, handle) {
                 if let PersonRequest::Question(ask) = &open.request {
                     let asked = SessionEvent::QuestionAsked(Arc::clone(ask));
                     open.journal.append(asked);
                 }
-                given.push((Arc::clone(&open.lineage), self.table.shown(open)));
+                self.table.show(watchers, open);
             }
-        }
-        for (lineage, shown) in given {
-            state.tell_watchers(&lineage, &shown);
         }
     }
 
@@ -260,21 +262,17 @@ impl PendingRequests {
     /// Watchers get it again.
     pub(crate) fn pass_to(&self, from: &str, to: &str) {
         let mut state = self.table.0.lock();
-        let mut given = Vec::new();
-        for open in state.open.values_mut() {
-            let is_own = open.is_of(self.session());
+        let TableState { open, watchers, .. } = &mut *state;
+        for open in open.values_mut() {
             if let PersonRequest::Permission(request) = &mut open.request
-                && is_own
+                && open.session == self.session
                 && request.tool.as_ref().is_some_and(|of| of.call_id == from)
             {
                 if let Some(of) = &mut Arc::make_mut(request).tool {
                     to.clone_into(&mut of.call_id);
                 }
-                given.push((Arc::clone(&open.lineage), self.table.shown(open)));
+                self.table.show(watchers, open);
             }
-        }
-        for (lineage, shown) in given {
-            state.tell_watchers(&lineage, &shown);
         }
     }
 
@@ -282,7 +280,7 @@ impl PendingRequests {
     pub fn len(&self) -> usize {
         let state = self.table.0.lock();
         let open = state.open.values();
-        open.filter(|open| open.is_of(self.session())).count()
+        open.filter(|open| open.session == self.session).count()
     }
 
     /// Nothing of this session waits for a person.
@@ -290,19 +288,14 @@ impl PendingRequests {
         self.len() == 0
     }
 
-    /// Whether the request belongs to this session.
-    pub fn holds(&self, id: &str) -> bool {
+    /// Whether the request is open in this session, or was open in it or in one
+    /// that shares its requests. Only the newest 1024 are remembered.
+    pub fn knows(&self, id: &str) -> bool {
         let state = self.table.0.lock();
-        state
-            .open
-            .get(id)
-            .is_some_and(|open| open.is_of(self.session()))
-    }
-
-    /// Whether the request belonged to this session, or to those that share its
-    /// requests, and is closed. Only the newest 1024 are remembered.
-    pub fn has_closed(&self, id: &str) -> bool {
-        self.table.0.lock().has_closed(id)
+        match state.open.get(id) {
+            Some(open) => open.session == self.session,
+            None => state.opened.iter().any(|opened| opened == id),
+        }
     }
 
     /// Watches all requests that are open or will be opened, of this session
@@ -310,15 +303,11 @@ impl PendingRequests {
     pub fn watch(&self) -> RequestWatch {
         let (sender, receiver) = mpsc::unbounded_channel();
         let mut state = self.table.0.lock();
-        let below = state
-            .open
-            .values()
-            .filter(|open| open.is_below(self.session()));
-        for open in below {
-            // Its receiver is right here.
-            let _ = sender.send(self.table.shown(open));
+        let mut watcher = vec![(self.session.clone(), sender)];
+        for open in state.open.values() {
+            self.table.show(&mut watcher, open);
         }
-        state.watchers.push((self.session().clone(), sender));
+        state.watchers.append(&mut watcher);
         RequestWatch {
             receiver,
             closing: self.closing.clone(),
@@ -433,38 +422,41 @@ impl PendingRequests {
     /// open.
     pub fn withdraw_trust(&self) {
         let mut state = self.table.0.lock();
-        let session = self.session();
         let asked = state.open.extract_if(.., |_, open| {
-            open.is_of(session) && matches!(open.request, PersonRequest::Trust(_))
+            open.session == self.session && matches!(open.request, PersonRequest::Trust(_))
         });
         for (_, open) in asked {
-            open.withdraw();
+            open.close(&DecisionRecord::new(Decider::Withdrawn, None));
         }
     }
 
     /// Opens a request: journals it, and shows it to the watchers. Returns its
     /// id.
     fn open(&self, request: PersonRequest, asker: Asker) -> String {
-        let id = request.id().to_owned();
+        let (id, event) = match &request {
+            PersonRequest::Permission(request) => (
+                request.id.to_string(),
+                SessionEvent::PermissionAsked(Arc::clone(request)),
+            ),
+            PersonRequest::Question(ask) | PersonRequest::Trust(ask) => (
+                ask.ask.clone(),
+                SessionEvent::QuestionAsked(Arc::clone(ask)),
+            ),
+        };
         let open = RequestEntry {
             request,
+            session: self.session.clone(),
             lineage: Arc::clone(&self.lineage),
             journal: Arc::clone(&self.journal),
             closed: CancellationToken::new(),
             asker,
         };
-        let event = match &open.request {
-            PersonRequest::Permission(request) => {
-                SessionEvent::PermissionAsked(Arc::clone(request))
-            }
-            PersonRequest::Question(ask) | PersonRequest::Trust(ask) => {
-                SessionEvent::QuestionAsked(Arc::clone(ask))
-            }
-        };
         let mut state = self.table.0.lock();
-        let shown = self.table.shown(&open);
-        state.tell_watchers(&open.lineage, &shown);
-        state.remember(&id);
+        self.table.show(&mut state.watchers, &open);
+        if state.opened.len() == REMEMBERED {
+            state.opened.pop_front();
+        }
+        state.opened.push_back(id.clone());
         state.open.insert(id.clone(), open);
         // Within the lock, so that no reply is reported before its request.
         self.journal.append(event);
@@ -475,21 +467,15 @@ impl PendingRequests {
     pub(crate) fn settle_covered(&self, rules: &[PermissionRule]) {
         let covered = |terms: &Terms| {
             let rules = Rules {
-                config: &terms.config,
-                floor: &terms.floor,
-                remembered: rules,
+                config: &terms.tool.definition.permissions,
+                floor: &terms.tool.definition.permission_floor,
+                remembered: rules.into(),
             };
             let verdict = rules.judge(&terms.subject);
             !terms.editable && matches!(verdict, Some((RuleAction::Allow, _)))
         };
         let mut state = self.table.0.lock();
-        state.settle(self.session(), PermissionReply::Always, covered);
-    }
-
-    fn session(&self) -> &SessionId {
-        self.lineage
-            .last()
-            .expect("it holds at least the session itself")
+        state.settle(&self.session, PermissionReply::Always, covered);
     }
 }
 
