@@ -28,7 +28,8 @@ use crate::arguments::{check_typed, conceal, reveal};
 use crate::catalogue::RegisteredTool;
 use crate::inquirer::Answered;
 use crate::journal::{Journal, SessionEvent};
-use crate::pending::{Attendance, OpenRequest, PersonRequest, ReplyError};
+use crate::pending::{Attendance, OpenRequest};
+use crate::person_request::{PersonRequest, ReplyError};
 use crate::refusal::ArgumentMisfit;
 use crate::subject::Subject;
 
