@@ -3,7 +3,6 @@
 pub(crate) mod install;
 mod unusable;
 mod upstream;
-mod watched;
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
@@ -14,7 +13,9 @@ use anyhow::Context as _;
 use tokio_util::sync::CancellationToken;
 use windlass::config::TaskSetting;
 use windlass::{Succession, Windlass};
-use windlass_serve_mcp::{McpOptions, McpServer, SessionSuccession, TaskPolicy, serve_stdio};
+use windlass_serve_mcp::{
+    McpOptions, McpServer, SessionSuccession, StdioError, TaskPolicy, serve_stdio,
+};
 
 use crate::args::{Global, McpArgs, McpCommand};
 use crate::control;
@@ -24,7 +25,6 @@ use crate::setup;
 use crate::signals::Signals;
 use crate::stdout::{self, errln};
 use upstream::Upstreams;
-use watched::{WatchedStdout, WriteFailure};
 
 /// For a user who starts it manually.
 const ON_TERMINAL: &str = "windlass: this is the MCP server. It waits for an agent's JSON messages on stdin.\n\
@@ -84,12 +84,11 @@ pub(crate) async fn run(global: &Global, args: McpArgs) -> anyhow::Result<ExitCo
         if let Some(address) = &args.http {
             return mcp_http::serve(&server, address, idle, stop.clone()).await;
         }
-        let failed = WriteFailure::default();
-        let (input, output) = (tokio::io::stdin(), WatchedStdout::new(&failed));
+        let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
         let outcome = Box::pin(serve_stdio(&server, input, output, stop.clone())).await;
-        match failed.take() {
-            Some(error) => Err(stdout::error(error).into()),
-            None => Ok(outcome?),
+        match outcome {
+            Err(StdioError::Output(error)) => Err(stdout::error(error).into()),
+            outcome => Ok(outcome?),
         }
     };
     tokio::pin!(serving);

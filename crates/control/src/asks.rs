@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use windlass_protocol::{
     AnswerBody, OpenQuestion, PermissionAnswer, PermissionId, PermissionRequest,
@@ -11,7 +10,7 @@ use windlass_runtime::{PendingRequests, Session};
 
 use crate::api::Api;
 use crate::error::ApiError;
-use crate::extract::{Here, JsonBody, param};
+use crate::extract::{Here, JsonBody, PermissionHere, QuestionHere};
 use crate::proxy;
 
 pub(crate) async fn permissions(Here(session): Here) -> Json<Vec<PermissionRequest>> {
@@ -69,12 +68,10 @@ pub(crate) async fn questions_everywhere(api: &Api, headers: &HeaderMap) -> Vec<
 }
 
 pub(crate) async fn reply(
-    State(api): State<Api>,
     Here(session): Here,
-    mut parts: Parts,
+    PermissionHere(id): PermissionHere,
     JsonBody(body): JsonBody<PermissionAnswer>,
 ) -> Result<StatusCode, ApiError> {
-    let id = permission_id(&mut parts, &api).await?;
     reply_at(&session, &id, body)?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -88,39 +85,30 @@ pub(crate) fn reply_at(
     Ok(attended(session)?.reply(id, body)?)
 }
 
-/// Replies to a request of whichever session.
+/// Replies to a request of whichever session; other runtimes take it at this
+/// path.
 pub(crate) async fn reply_anywhere(
     State(api): State<Api>,
     headers: HeaderMap,
-    mut parts: Parts,
+    path: Uri,
+    PermissionHere(id): PermissionHere,
     JsonBody(body): JsonBody<PermissionAnswer>,
 ) -> Result<StatusCode, ApiError> {
-    let id = permission_id(&mut parts, &api).await?;
-    reply_wherever(&api, &headers, &parts.uri, &id, body).await
-}
-
-/// Replies to a request, wherever it is; other runtimes take it at this path.
-pub(crate) async fn reply_wherever(
-    api: &Api,
-    headers: &HeaderMap,
-    path: &Uri,
-    id: &PermissionId,
-    body: PermissionAnswer,
-) -> Result<StatusCode, ApiError> {
-    if let Some(session) = holder(api, id.as_str()) {
-        session.requests().reply(id, body)?;
+    let mut sessions = api.sessions().list().into_iter();
+    let asked = sessions.find(|(session, _)| session.requests().knows(id.as_str()));
+    drop(sessions);
+    if let Some((session, _)) = asked {
+        session.requests().reply(&id, body)?;
         return Ok(StatusCode::NO_CONTENT);
     }
-    proxy::post_to_whoever_takes_it(api, headers, path, &body).await
+    proxy::post_to_whoever_takes_it(&api, &headers, &path, &body).await
 }
 
 pub(crate) async fn answer(
-    State(api): State<Api>,
     Here(session): Here,
-    mut parts: Parts,
+    QuestionHere(ask): QuestionHere,
     JsonBody(body): JsonBody<AnswerBody>,
 ) -> Result<StatusCode, ApiError> {
-    let ask = param(&mut parts, &api, "ask").await?;
     answer_at(&session, &ask, body)?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -130,30 +118,23 @@ pub(crate) fn answer_at(session: &Session, ask: &str, body: AnswerBody) -> Resul
     Ok(attended(session)?.answer(ask, body.value)?)
 }
 
-/// Answers a question of whichever session.
+/// Answers a question of whichever session; other runtimes take it at this
+/// path.
 pub(crate) async fn answer_anywhere(
     State(api): State<Api>,
     headers: HeaderMap,
-    mut parts: Parts,
+    path: Uri,
+    QuestionHere(ask): QuestionHere,
     JsonBody(body): JsonBody<AnswerBody>,
 ) -> Result<StatusCode, ApiError> {
-    let ask = param(&mut parts, &api, "ask").await?;
-    answer_wherever(&api, &headers, &parts.uri, &ask, body).await
-}
-
-/// Answers a question, wherever it is; other runtimes take it at this path.
-pub(crate) async fn answer_wherever(
-    api: &Api,
-    headers: &HeaderMap,
-    path: &Uri,
-    ask: &str,
-    body: AnswerBody,
-) -> Result<StatusCode, ApiError> {
-    if let Some(session) = holder(api, ask) {
-        session.requests().answer(ask, body.value)?;
+    let mut sessions = api.sessions().list().into_iter();
+    let asked = sessions.find(|(session, _)| session.requests().knows(&ask));
+    drop(sessions);
+    if let Some((session, _)) = asked {
+        session.requests().answer(&ask, body.value)?;
         return Ok(StatusCode::NO_CONTENT);
     }
-    proxy::post_to_whoever_takes_it(api, headers, path, &body).await
+    proxy::post_to_whoever_takes_it(&api, &headers, &path, &body).await
 }
 
 /// Has the runtime look whether its project has been trusted. It decides
@@ -173,17 +154,4 @@ fn attended(session: &Session) -> Result<&PendingRequests, ApiError> {
             "nobody is asked in this session; whoever drives it answers",
         )
     })
-}
-
-/// The session of this runtime in which the request is open, or was.
-fn holder(api: &Api, id: &str) -> Option<Session> {
-    let sessions = api.sessions().list().into_iter();
-    sessions
-        .map(|(session, _)| session)
-        .find(|session| session.requests().holds(id) || session.requests().has_closed(id))
-}
-
-async fn permission_id(parts: &mut Parts, api: &Api) -> Result<PermissionId, ApiError> {
-    let id = param(parts, api, "permission").await?;
-    PermissionId::new(id).map_err(|error| ApiError::bad(error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! Extractors for handlers: the session of the path, and parsed bodies.
+//! Extractors for handlers: what the path names, and parsed bodies.
 
 use std::time::Duration;
 
@@ -7,6 +7,7 @@ use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
+use windlass_protocol::PermissionId;
 use windlass_runtime::{HandleRef, Session};
 
 use crate::api::Api;
@@ -44,6 +45,30 @@ impl FromRequestParts<Api> for HandleHere {
     }
 }
 
+/// The id of the permission request that the path names.
+pub(crate) struct PermissionHere(pub(crate) PermissionId);
+
+impl FromRequestParts<Api> for PermissionHere {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
+        let id = PermissionId::new(param(parts, api, "permission").await?);
+        id.map(Self)
+            .map_err(|error| ApiError::bad(error.to_string()))
+    }
+}
+
+/// The id of the question that the path names.
+pub(crate) struct QuestionHere(pub(crate) String);
+
+impl FromRequestParts<Api> for QuestionHere {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
+        param(parts, api, "ask").await.map(Self)
+    }
+}
+
 /// A part of the path by its name.
 pub(crate) async fn param(parts: &mut Parts, api: &Api, name: &str) -> Result<String, ApiError> {
     let params = RawPathParams::from_request_parts(parts, api)
@@ -62,7 +87,7 @@ impl<T: DeserializeOwned> FromRequest<Api> for JsonBody<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
-        let bytes = body(request, api).await?;
+        let RawBody(bytes) = RawBody::from_request(request, api).await?;
         let read = serde_json::from_slice(if bytes.is_empty() { b"{}" } else { &bytes });
         Ok(Self(read.map_err(|error| not_understood(&error))?))
     }
@@ -78,34 +103,29 @@ fn not_understood(error: &serde_json::Error) -> ApiError {
     }
 }
 
-/// A body as it came.
+/// The whole body as it came, within the limit.
 pub(crate) struct RawBody(pub(crate) Bytes);
 
 impl FromRequest<Api> for RawBody {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, api: &Api) -> Result<Self, ApiError> {
-        Ok(Self(body(request, api).await?))
+        let reading = tokio::time::timeout(BODY_TIME, Bytes::from_request(request, api));
+        let Ok(read) = reading.await else {
+            return Err(ApiError::new(
+                StatusCode::REQUEST_TIMEOUT,
+                "the body did not come in time",
+            ));
+        };
+        read.map(Self).map_err(|error| {
+            if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
+                ApiError::new(
+                    error.status(),
+                    "the body is too large; at most 8 MiB are taken",
+                )
+            } else {
+                ApiError::bad("the body could not be read")
+            }
+        })
     }
-}
-
-/// The whole body, within the limit.
-async fn body(request: Request, api: &Api) -> Result<Bytes, ApiError> {
-    let reading = tokio::time::timeout(BODY_TIME, Bytes::from_request(request, api));
-    let Ok(read) = reading.await else {
-        return Err(ApiError::new(
-            StatusCode::REQUEST_TIMEOUT,
-            "the body did not come in time",
-        ));
-    };
-    read.map_err(|error| {
-        if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
-            ApiError::new(
-                error.status(),
-                "the body is too large; at most 8 MiB are taken",
-            )
-        } else {
-            ApiError::bad("the body could not be read")
-        }
-    })
 }

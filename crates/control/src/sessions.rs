@@ -51,19 +51,12 @@ pub(crate) fn info(api: &Api, session: &Session, began: SystemTime) -> SessionIn
         client: session.client_name().map(str::to_owned),
         pid: std::process::id(),
         root: session.root().to_owned(),
-        created: millis(began),
+        created: Millis::at(began),
         active: active.count(),
         pending: session.requests().len(),
         last_event: session.journal().last(),
         record: session.record_trouble(),
     }
-}
-
-pub(crate) fn millis(at: SystemTime) -> Millis {
-    let since = at
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
-    Millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
 /// Begins a session.

@@ -4,19 +4,17 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use windlass_protocol::{
-    Decider, DecisionRecord, Ending, PermissionReply, SessionId, SessionUpdate, StreamedEvent,
-    ToolError, ToolPlace,
+    Decider, DecisionRecord, Ending, Millis, PermissionReply, SessionId, SessionUpdate,
+    StreamedEvent, ToolError, ToolPlace,
 };
 use windlass_runtime::{Entry, SessionEvent, ToolEvent};
-
-use crate::sessions::millis;
 
 /// An entry of a session's journal, as it is streamed.
 pub fn streamed(session: &SessionId, entry: Entry) -> StreamedEvent {
     StreamedEvent {
         session: session.clone(),
         number: entry.number,
-        at: millis(entry.at),
+        at: Millis::at(entry.at),
         update: update(entry.event),
     }
 }

@@ -209,7 +209,11 @@ impl Executor for Shell {
         }
         patterns.extend(folder_outside(args, root));
         let always: Option<Vec<String>> = patterns.iter().map(suggestion).collect();
-        Subject::new(&tool.name, patterns).remembering(distinct(always.unwrap_or_default()))
+        Subject {
+            permission: tool.name.clone(),
+            patterns,
+            always: distinct(always.unwrap_or_default()),
+        }
     }
 
     fn title(&self, _: &ToolDefinition, args: &Arguments, _: &Path) -> String {

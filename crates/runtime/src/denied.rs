@@ -91,9 +91,11 @@ impl PermissionCheck {
     /// Asks whether a call whose program ended like this runs again. Without a
     /// person the answer is no.
     pub(crate) async fn permit_again(&self, args: &Arguments, ending: &Ending) -> RunsAgain {
-        let mut subject = self.subject(args);
+        let root = &self.session.options.root;
+        let mut subject = self.tool.subject(self.action, args, root, self.secret);
         subject.permission.push_str(".outside");
-        match self.judge(&subject).await {
+        let verdict = self.session.rules_of(&self.tool).await.judge(&subject);
+        match verdict {
             Some((RuleAction::Deny, rule)) => {
                 self.decided(&subject, args, rule);
                 return RunsAgain::No;
@@ -121,11 +123,10 @@ impl PermissionCheck {
         }
         let terms = Terms {
             subject: subject.clone(),
-            config: self.tool.definition.permissions.clone(),
-            floor: self.tool.definition.permission_floor.clone(),
+            tool: Arc::clone(&self.tool),
+            action: self.action,
             editable: false,
-            secret: self.secret,
-            check: self.edit_check(args),
+            secret: self.secret.then(|| args.clone()),
         };
         let reply = match requests.open_permission(request, terms).outcome().await {
             PermissionOutcome::Replied(answer) => answer.reply,
@@ -220,14 +221,14 @@ impl SessionInner {
         let remembered = if let Some(rules) = recent {
             rules
         } else {
-            let rules = Arc::new(self.remembered_rules().await);
+            let rules = Arc::new(self.rules_of(tool).await.remembered.into_owned());
             self.recent_rules.lock().keep(&rules);
             rules
         };
         let rules = Rules {
             config: &tool.definition.permissions,
             floor: &tool.definition.permission_floor,
-            remembered: &remembered,
+            remembered: remembered.as_slice().into(),
         };
         let made = remembered
             .iter()

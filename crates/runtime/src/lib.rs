@@ -41,6 +41,7 @@ mod past;
 mod pattern;
 mod pending;
 mod permission;
+mod person_request;
 mod recorder;
 mod refusal;
 mod registry;
@@ -96,9 +97,8 @@ pub use keeping::{AdoptOutcome, AdoptedHandle, HandleKeeper, NotKeptReason};
 pub use onlooker::HandleRef;
 pub use orders::OrderLedger;
 pub use past::{LooseEnd, PastEvents};
-pub use pending::{
-    Attendance, OnBehalf, OpenRequest, PendingRequests, PersonRequest, ReplyError, RequestWatch,
-};
+pub use pending::{Attendance, OnBehalf, OpenRequest, PendingRequests, RequestWatch};
+pub use person_request::{PersonRequest, ReplyError};
 pub use recorder::{NoRecorder, RecordFailure, Recorder};
 pub use refusal::{ArgumentMisfit, HandleSummary, Refusal, RefusalKind};
 pub use ring::{NumberedRing, RingBounds, RingItem};

@@ -11,71 +11,18 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
-    AnswerError, Ask, HandleId, PermissionAnswer, PermissionId, PermissionReply, PermissionRequest,
-    PermissionRule, Question, RequestRendering, RuleAction, SessionId,
+    Ask, Decider, DecisionRecord, HandleId, PermissionAnswer, PermissionId, PermissionReply,
+    PermissionRequest, PermissionRule, Question, RequestRendering, RuleAction, SessionId,
 };
 
 use crate::inquirer::Answered;
 use crate::journal::{Journal, SessionEvent};
-use crate::refusal::ArgumentMisfit;
-use crate::request_table::{Asker, PermissionOutcome, RequestEntry, RequestTable, Terms, Ticket};
+use crate::person_request::{PersonRequest, ReplyError};
+use crate::request_table::{
+    Asker, PermissionOutcome, REMEMBERED, RequestEntry, RequestTable, TableState, Terms, Ticket,
+};
 use crate::rules::Rules;
 use crate::session::new_ulid;
-
-/// A request to a person.
-#[derive(Debug, Clone, PartialEq)]
-pub enum PersonRequest {
-    /// Whether something may run.
-    Permission(Arc<PermissionRequest>),
-    /// A tool's question.
-    Question(Arc<Ask>),
-    /// Whether to trust a project's own configuration and tools. Front ends
-    /// show it as a question; only a person may answer.
-    Trust(Arc<Ask>),
-}
-
-impl PersonRequest {
-    /// The unique id of the request.
-    pub fn id(&self) -> &str {
-        match self {
-            Self::Permission(request) => request.id.as_str(),
-            Self::Question(ask) | Self::Trust(ask) => &ask.ask,
-        }
-    }
-
-    /// The handle that it is about, where there is one.
-    pub fn handle(&self) -> Option<&str> {
-        match self {
-            Self::Permission(request) => request.metadata.get("handle")?.as_str(),
-            Self::Question(ask) | Self::Trust(ask) => ask.handle.as_ref().map(HandleId::as_str),
-        }
-    }
-
-    /// Assigns it to the handle, if it belongs to this call.
-    fn hand_over(&mut self, call: &str, handle: &HandleId) -> bool {
-        match self {
-            Self::Permission(request) => {
-                let of = request.tool.as_ref();
-                if of.is_none_or(|of| of.call_id != call) {
-                    return false;
-                }
-                let metadata = &mut Arc::make_mut(request).metadata;
-                metadata.insert("handle".to_owned(), json!(handle));
-            }
-            Self::Question(ask) => {
-                if ask.call.as_deref() != Some(call) {
-                    return false;
-                }
-                let ask = Arc::make_mut(ask);
-                ask.call = None;
-                ask.handle = Some(handle.clone());
-                ask.rendering = Some(Box::new(RequestRendering::of_question(ask)));
-            }
-            Self::Trust(_) => return false,
-        }
-        true
-    }
-}
 
 /// Whether anyone replies to a session's requests. A front end sets this at the
 /// start of the session.
@@ -99,36 +46,13 @@ impl Attendance {
     }
 }
 
-/// The reason why a reply was not accepted.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum ReplyError {
-    /// There was no such permission request lately.
-    #[error("no permission request `{0}` is open; it may have been answered elsewhere")]
-    NoPermission(String),
-    /// There was no such question lately.
-    #[error("no question `{0}` is open; it may have been answered elsewhere")]
-    NoQuestion(String),
-    /// The request has been answered or withdrawn.
-    #[error("`{0}` is no longer open; it was answered elsewhere, or withdrawn")]
-    Closed(String),
-    /// The question stays open.
-    #[error(transparent)]
-    Unfit(AnswerError),
-    /// The permission request stays open: the tool does not accept the edited
-    /// arguments.
-    #[error("the edited arguments are invalid: {0}; the request stays open, edit them again")]
-    UnfitArguments(ArgumentMisfit),
-    /// The question stays open. The message does not repeat the answer.
-    #[error("question `{0}` asks for a secret, which must be a string")]
-    UnfitSecret(String),
-}
-
 /// The open requests of a session. Clones share them, and so do the sessions of
 /// agents: watchers of a session also see the requests of the agents that work
 /// for it.
 #[derive(Clone)]
 pub struct PendingRequests {
     table: Arc<RequestTable>,
+    session: SessionId,
     /// The sessions that this one works for, topmost first, then itself.
     lineage: Arc<[SessionId]>,
     /// The agents on the path to this session, by their handles.
@@ -168,7 +92,8 @@ impl PendingRequests {
         };
         Self {
             table,
-            lineage: above.into_iter().chain([session]).collect(),
+            lineage: above.into_iter().chain([session.clone()]).collect(),
+            session,
             agents: agents.into(),
             journal,
             closing,
@@ -181,7 +106,7 @@ impl PendingRequests {
         let own = state
             .open
             .values()
-            .filter(|open| open.is_of(self.session()));
+            .filter(|open| open.session == self.session);
         own.map(|open| open.request.clone()).collect()
     }
 
@@ -232,7 +157,7 @@ impl PendingRequests {
         let mut own = state
             .open
             .values()
-            .filter(|open| open.is_of(self.session()));
+            .filter(|open| open.session == self.session);
         let open = own.find(|open| wanted(&open.request))?;
         Some(open.request.id().to_owned())
     }
@@ -241,18 +166,15 @@ impl PendingRequests {
     /// the same ids. Watchers get them again.
     pub(crate) fn hand_over(&self, call: &str, handle: &HandleId) {
         let mut state = self.table.0.lock();
-        let mut given = Vec::new();
-        for open in state.open.values_mut() {
-            if open.is_of(self.session()) && open.request.hand_over(call, handle) {
+        let TableState { open, watchers, .. } = &mut *state;
+        for open in open.values_mut() {
+            if open.session == self.session && open.request.hand_over(call, handle) {
                 if let PersonRequest::Question(ask) = &open.request {
                     let asked = SessionEvent::QuestionAsked(Arc::clone(ask));
                     open.journal.append(asked);
                 }
-                given.push((Arc::clone(&open.lineage), self.table.shown(open)));
+                self.table.show(watchers, open);
             }
-        }
-        for (lineage, shown) in given {
-            state.tell_watchers(&lineage, &shown);
         }
     }
 
@@ -260,21 +182,17 @@ impl PendingRequests {
     /// Watchers get it again.
     pub(crate) fn pass_to(&self, from: &str, to: &str) {
         let mut state = self.table.0.lock();
-        let mut given = Vec::new();
-        for open in state.open.values_mut() {
-            let is_own = open.is_of(self.session());
+        let TableState { open, watchers, .. } = &mut *state;
+        for open in open.values_mut() {
             if let PersonRequest::Permission(request) = &mut open.request
-                && is_own
+                && open.session == self.session
                 && request.tool.as_ref().is_some_and(|of| of.call_id == from)
             {
                 if let Some(of) = &mut Arc::make_mut(request).tool {
                     to.clone_into(&mut of.call_id);
                 }
-                given.push((Arc::clone(&open.lineage), self.table.shown(open)));
+                self.table.show(watchers, open);
             }
-        }
-        for (lineage, shown) in given {
-            state.tell_watchers(&lineage, &shown);
         }
     }
 
@@ -282,7 +200,7 @@ impl PendingRequests {
     pub fn len(&self) -> usize {
         let state = self.table.0.lock();
         let open = state.open.values();
-        open.filter(|open| open.is_of(self.session())).count()
+        open.filter(|open| open.session == self.session).count()
     }
 
     /// Nothing of this session waits for a person.
@@ -290,19 +208,14 @@ impl PendingRequests {
         self.len() == 0
     }
 
-    /// Whether the request belongs to this session.
-    pub fn holds(&self, id: &str) -> bool {
+    /// Whether the request is open in this session, or was open in it or in one
+    /// that shares its requests. Only the newest 1024 are remembered.
+    pub fn knows(&self, id: &str) -> bool {
         let state = self.table.0.lock();
-        state
-            .open
-            .get(id)
-            .is_some_and(|open| open.is_of(self.session()))
-    }
-
-    /// Whether the request belonged to this session, or to those that share its
-    /// requests, and is closed. Only the newest 1024 are remembered.
-    pub fn has_closed(&self, id: &str) -> bool {
-        self.table.0.lock().has_closed(id)
+        match state.open.get(id) {
+            Some(open) => open.session == self.session,
+            None => state.opened.iter().any(|opened| opened == id),
+        }
     }
 
     /// Watches all requests that are open or will be opened, of this session
@@ -310,15 +223,11 @@ impl PendingRequests {
     pub fn watch(&self) -> RequestWatch {
         let (sender, receiver) = mpsc::unbounded_channel();
         let mut state = self.table.0.lock();
-        let below = state
-            .open
-            .values()
-            .filter(|open| open.is_below(self.session()));
-        for open in below {
-            // Its receiver is right here.
-            let _ = sender.send(self.table.shown(open));
+        let mut watcher = vec![(self.session.clone(), sender)];
+        for open in state.open.values() {
+            self.table.show(&mut watcher, open);
         }
-        state.watchers.push((self.session().clone(), sender));
+        state.watchers.append(&mut watcher);
         RequestWatch {
             receiver,
             closing: self.closing.clone(),
@@ -433,38 +342,41 @@ impl PendingRequests {
     /// open.
     pub fn withdraw_trust(&self) {
         let mut state = self.table.0.lock();
-        let session = self.session();
         let asked = state.open.extract_if(.., |_, open| {
-            open.is_of(session) && matches!(open.request, PersonRequest::Trust(_))
+            open.session == self.session && matches!(open.request, PersonRequest::Trust(_))
         });
         for (_, open) in asked {
-            open.withdraw();
+            open.close(&DecisionRecord::new(Decider::Withdrawn, None));
         }
     }
 
     /// Opens a request: journals it, and shows it to the watchers. Returns its
     /// id.
     fn open(&self, request: PersonRequest, asker: Asker) -> String {
-        let id = request.id().to_owned();
+        let (id, event) = match &request {
+            PersonRequest::Permission(request) => (
+                request.id.to_string(),
+                SessionEvent::PermissionAsked(Arc::clone(request)),
+            ),
+            PersonRequest::Question(ask) | PersonRequest::Trust(ask) => (
+                ask.ask.clone(),
+                SessionEvent::QuestionAsked(Arc::clone(ask)),
+            ),
+        };
         let open = RequestEntry {
             request,
+            session: self.session.clone(),
             lineage: Arc::clone(&self.lineage),
             journal: Arc::clone(&self.journal),
             closed: CancellationToken::new(),
             asker,
         };
-        let event = match &open.request {
-            PersonRequest::Permission(request) => {
-                SessionEvent::PermissionAsked(Arc::clone(request))
-            }
-            PersonRequest::Question(ask) | PersonRequest::Trust(ask) => {
-                SessionEvent::QuestionAsked(Arc::clone(ask))
-            }
-        };
         let mut state = self.table.0.lock();
-        let shown = self.table.shown(&open);
-        state.tell_watchers(&open.lineage, &shown);
-        state.remember(&id);
+        self.table.show(&mut state.watchers, &open);
+        if state.opened.len() == REMEMBERED {
+            state.opened.pop_front();
+        }
+        state.opened.push_back(id.clone());
         state.open.insert(id.clone(), open);
         // Within the lock, so that no reply is reported before its request.
         self.journal.append(event);
@@ -475,21 +387,15 @@ impl PendingRequests {
     pub(crate) fn settle_covered(&self, rules: &[PermissionRule]) {
         let covered = |terms: &Terms| {
             let rules = Rules {
-                config: &terms.config,
-                floor: &terms.floor,
-                remembered: rules,
+                config: &terms.tool.definition.permissions,
+                floor: &terms.tool.definition.permission_floor,
+                remembered: rules.into(),
             };
             let verdict = rules.judge(&terms.subject);
             !terms.editable && matches!(verdict, Some((RuleAction::Allow, _)))
         };
         let mut state = self.table.0.lock();
-        state.settle(self.session(), PermissionReply::Always, covered);
-    }
-
-    fn session(&self) -> &SessionId {
-        self.lineage
-            .last()
-            .expect("it holds at least the session itself")
+        state.settle(&self.session, PermissionReply::Always, covered);
     }
 }
 

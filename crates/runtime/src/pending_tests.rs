@@ -1,8 +1,10 @@
-use windlass_protocol::{AnswerType, Arguments, Question};
+use windlass_protocol::{AnswerType, Arguments, HandleAction, Question};
 
 use super::*;
+use crate::catalogue::Catalogue;
 use crate::journal::Journal;
 use crate::subject::Subject;
+use crate::wait::Await;
 
 fn session(name: &str) -> SessionId {
     SessionId::from_suffix(name)
@@ -31,13 +33,15 @@ fn request(name: &str) -> PermissionRequest {
 }
 
 fn terms() -> Terms {
+    let mut catalogue = Catalogue::new();
+    let registered = catalogue.register_builtin(Await::definition(), Arc::new(Await));
+    registered.unwrap();
     Terms {
         subject: Subject::new("shell", ["ls"]),
-        config: Vec::new(),
-        floor: Vec::new(),
+        tool: Arc::clone(catalogue.get(Await::NAME).unwrap()),
+        action: None,
         editable: false,
-        secret: false,
-        check: Box::new(|_| Ok(())),
+        secret: None,
     }
 }
 
@@ -96,11 +100,11 @@ async fn a_request_is_listed_until_somebody_replies_and_no_second_reply_is_taken
     let requests = of("top", None);
     let ticket = requests.open_permission(request("1"), terms());
     assert_eq!(requests.permissions()[0].id, request("1").id);
-    assert!(requests.holds("per_1"));
+    assert!(requests.knows("per_1") && !requests.knows("per_2"));
 
     let id = request("1").id;
     requests.reply(&id, PermissionReply::Once.into()).unwrap();
-    assert!(requests.is_empty());
+    assert!(requests.is_empty() && requests.knows("per_1"));
     let again = requests.reply(&id, PermissionReply::Reject.into());
     assert_eq!(again, Err(ReplyError::Closed("per_1".to_owned())));
     let outcome = ticket.outcome().await;
@@ -309,7 +313,8 @@ async fn a_watch_ends_with_its_session() {
 async fn a_secret_that_was_edited_is_not_told() {
     let requests = of("top", None);
     let secret = Terms {
-        secret: true,
+        action: Some(HandleAction::Apply),
+        secret: Some(Arguments::new()),
         ..terms()
     };
     let _ticket = requests.open_permission(request("1"), secret);

@@ -21,37 +21,47 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{
-    Arguments, Decider, DecisionRecord, PermissionAnswer, PermissionReply, PermissionRule,
-    SessionId,
+    Arguments, Decider, DecisionRecord, HandleAction, PermissionAnswer, PermissionReply, SessionId,
 };
 
-use crate::arguments::conceal;
+use crate::arguments::{check_typed, conceal, reveal};
+use crate::catalogue::RegisteredTool;
 use crate::inquirer::Answered;
 use crate::journal::{Journal, SessionEvent};
-use crate::pending::{Attendance, OpenRequest, PersonRequest, ReplyError};
+use crate::pending::{Attendance, OpenRequest};
+use crate::person_request::{PersonRequest, ReplyError};
 use crate::refusal::ArgumentMisfit;
 use crate::subject::Subject;
 
 /// The number of requests whose ids are remembered.
-const REMEMBERED: usize = 1024;
+pub(crate) const REMEMBERED: usize = 1024;
 
-/// The conditions under which a reply to another request settles this one.
+/// The conditions under which a reply is accepted, and under which a reply to
+/// another request settles this one.
 pub(crate) struct Terms {
     pub(crate) subject: Subject,
-    /// The configured rules of its tool.
-    pub(crate) config: Vec<PermissionRule>,
-    /// Rules that the others cannot override.
-    pub(crate) floor: Vec<PermissionRule>,
+    pub(crate) tool: Arc<RegisteredTool>,
+    pub(crate) action: Option<HandleAction>,
     /// A person should review its arguments.
     pub(crate) editable: bool,
-    /// Its arguments must not be recorded.
-    pub(crate) secret: bool,
-    /// Checks a person's edited arguments.
-    pub(crate) check: EditCheck,
+    /// Its arguments, if they must not be recorded.
+    pub(crate) secret: Option<Arguments>,
 }
 
-/// Checks edited arguments.
-pub(crate) type EditCheck = Box<dyn Fn(&Arguments) -> Result<(), ArgumentMisfit> + Send + Sync>;
+impl Terms {
+    /// A person's edited arguments, as the tool takes them. A mistake in them is
+    /// reported to the person, not to the assistant.
+    fn accept(&self, mut edited: Arguments) -> Result<Arguments, ArgumentMisfit> {
+        if let Some(original) = &self.secret {
+            reveal(&mut edited, original);
+        }
+        match self.action {
+            None | Some(HandleAction::Spawn) => self.tool.validate(edited),
+            Some(HandleAction::Apply) => check_typed(&edited).map(|()| edited),
+            Some(HandleAction::Fetch | HandleAction::Abort) => Ok(edited),
+        }
+    }
+}
 
 /// The outcome of a permission request.
 pub(crate) enum PermissionOutcome {
@@ -97,13 +107,17 @@ pub(crate) struct TableState {
     pub(crate) attendance: Attendance,
     pub(crate) open: IndexMap<String, RequestEntry>,
     /// The ids of the newest requests, open or not, oldest first.
-    opened: VecDeque<String>,
-    pub(crate) watchers: Vec<(SessionId, mpsc::UnboundedSender<OpenRequest>)>,
+    pub(crate) opened: VecDeque<String>,
+    pub(crate) watchers: Vec<Watcher>,
 }
+
+/// A watching session.
+pub(crate) type Watcher = (SessionId, mpsc::UnboundedSender<OpenRequest>);
 
 /// An open request, and its asker.
 pub(crate) struct RequestEntry {
     pub(crate) request: PersonRequest,
+    pub(crate) session: SessionId,
     /// The sessions that its session works for, the topmost first, then that
     /// session itself.
     pub(crate) lineage: Arc<[SessionId]>,
@@ -133,30 +147,52 @@ impl RequestTable {
         })))
     }
 
-    pub(crate) fn shown(self: &Arc<Self>, open: &RequestEntry) -> OpenRequest {
-        OpenRequest {
+    /// Sends a request to those of the watchers that see its session.
+    pub(crate) fn show(self: &Arc<Self>, watchers: &mut Vec<Watcher>, open: &RequestEntry) {
+        let shown = OpenRequest {
             request: open.request.clone(),
             closed: open.closed.clone(),
             table: Arc::clone(self),
-        }
+        };
+        watchers.retain(|(session, watcher)| {
+            if open.lineage.contains(session) {
+                watcher.send(shown.clone()).is_ok()
+            } else {
+                !watcher.is_closed()
+            }
+        });
     }
 
-    pub(crate) fn reply(&self, id: &str, answer: PermissionAnswer) -> Result<(), ReplyError> {
+    pub(crate) fn reply(&self, id: &str, mut answer: PermissionAnswer) -> Result<(), ReplyError> {
         let mut state = self.0.lock();
-        if let Some(RequestEntry {
+        let Some(RequestEntry {
+            session,
             asker: Asker::Permission { terms, .. },
             ..
         }) = state.open.get(id)
-            && let Some(arguments) = &answer.arguments
-            && answer.reply != PermissionReply::Reject
-        {
-            (terms.check)(arguments).map_err(ReplyError::UnfitArguments)?;
-        }
-        let open = state.take(id, |open| matches!(open.asker, Asker::Permission { .. }));
-        let open = open.ok_or_else(|| state.missing(id, ReplyError::NoPermission))?;
-        let session = open.session().clone();
+        else {
+            return Err(state.missing(id, ReplyError::NoPermission));
+        };
+        let session = session.clone();
         let rejects = answer.reply == PermissionReply::Reject;
-        open.reply(answer);
+        let mut decision = DecisionRecord::new(Decider::Person, Some(answer.reply));
+        decision.message.clone_from(&answer.message);
+        if let Some(edited) = answer.arguments.take() {
+            let mut recorded = edited.clone();
+            if terms.secret.is_some() {
+                conceal(&mut recorded);
+            }
+            decision.arguments = Some(recorded);
+            if !rejects {
+                let accepted = terms.accept(edited).map_err(ReplyError::UnfitArguments)?;
+                answer.arguments = Some(accepted);
+            }
+        }
+        if let Some(open) = state.open.shift_remove(id)
+            && let Asker::Permission { sender, .. } = open.close(&decision)
+        {
+            let _ = sender.send(PermissionOutcome::Replied(answer));
+        }
         if rejects {
             state.settle(&session, PermissionReply::Reject, |_| true);
         }
@@ -177,7 +213,7 @@ impl RequestTable {
                 ReplyError::Unfit(error)
             }
         })?;
-        if let Some(open) = state.take(id, |_| true) {
+        if let Some(open) = state.open.shift_remove(id) {
             open.answer(Answered::With(value));
         }
         Ok(())
@@ -186,48 +222,26 @@ impl RequestTable {
     /// Closes a question. Returns whether it was open.
     pub(crate) fn close_question(&self, id: &str, answered: Answered) -> bool {
         let mut state = self.0.lock();
-        let open = state.take(id, |open| matches!(open.asker, Asker::Question(_)));
+        let open = state.open.get(id);
+        if !open.is_some_and(|open| matches!(open.asker, Asker::Question(_))) {
+            return false;
+        }
+        let open = state.open.shift_remove(id);
         open.map(|open| open.answer(answered)).is_some()
     }
 }
 
 impl TableState {
-    /// Sends a request to all watchers of these sessions.
-    pub(crate) fn tell_watchers(&mut self, lineage: &[SessionId], shown: &OpenRequest) {
-        self.watchers.retain(|(session, watcher)| {
-            if lineage.contains(session) {
-                watcher.send(shown.clone()).is_ok()
-            } else {
-                !watcher.is_closed()
-            }
-        });
-    }
-
-    pub(crate) fn remember(&mut self, id: &str) {
-        if self.opened.len() == REMEMBERED {
-            self.opened.pop_front();
-        }
-        self.opened.push_back(id.to_owned());
-    }
-
-    pub(crate) fn has_closed(&self, id: &str) -> bool {
-        !self.open.contains_key(id) && self.opened.iter().any(|opened| opened == id)
-    }
-
     /// The error for a request that is closed or never existed.
     fn missing(&self, id: &str, never: impl FnOnce(String) -> ReplyError) -> ReplyError {
-        if self.has_closed(id) {
+        if !self.open.contains_key(id) && self.opened.iter().any(|opened| opened == id) {
             ReplyError::Closed(brief(id))
         } else {
             never(brief(id))
         }
     }
 
-    fn take(&mut self, id: &str, wanted: impl Fn(&RequestEntry) -> bool) -> Option<RequestEntry> {
-        self.open.get(id).filter(|open| wanted(open))?;
-        self.open.shift_remove(id)
-    }
-
+    /// Closes all permission requests of the session that are wanted.
     pub(crate) fn settle(
         &mut self,
         session: &SessionId,
@@ -235,11 +249,14 @@ impl TableState {
         wanted: impl Fn(&Terms) -> bool,
     ) {
         let settled = self.open.extract_if(.., |_, open| match &open.asker {
-            Asker::Permission { terms, .. } => open.is_of(session) && wanted(terms),
+            Asker::Permission { terms, .. } => open.session == *session && wanted(terms),
             Asker::Question(_) | Asker::Trust(_) => false,
         });
+        let decision = DecisionRecord::new(Decider::Another, Some(reply));
         for (_, open) in settled {
-            open.settle(reply);
+            if let Asker::Permission { sender, .. } = open.close(&decision) {
+                let _ = sender.send(PermissionOutcome::Settled(reply));
+            }
         }
     }
 }
@@ -247,45 +264,6 @@ impl TableState {
 /// Each of these methods consumes the entry, so that it is closed once. An
 /// asker that is gone needs no outcome.
 impl RequestEntry {
-    fn session(&self) -> &SessionId {
-        self.lineage
-            .last()
-            .expect("it holds at least the session itself")
-    }
-
-    pub(crate) fn is_of(&self, session: &SessionId) -> bool {
-        self.session() == session
-    }
-
-    pub(crate) fn is_below(&self, session: &SessionId) -> bool {
-        self.lineage.contains(session)
-    }
-
-    fn reply(self, answer: PermissionAnswer) {
-        let Asker::Permission { terms, .. } = &self.asker else {
-            unreachable!("only permissions are replied to so");
-        };
-        let mut arguments = answer.arguments.clone();
-        if let Some(arguments) = arguments.as_mut().filter(|_| terms.secret) {
-            conceal(arguments);
-        }
-        let decision = DecisionRecord {
-            message: answer.message.clone(),
-            arguments,
-            ..DecisionRecord::new(Decider::Person, Some(answer.reply))
-        };
-        if let Asker::Permission { sender, .. } = self.close(&decision) {
-            let _ = sender.send(PermissionOutcome::Replied(answer));
-        }
-    }
-
-    fn settle(self, reply: PermissionReply) {
-        let decision = DecisionRecord::new(Decider::Another, Some(reply));
-        if let Asker::Permission { sender, .. } = self.close(&decision) {
-            let _ = sender.send(PermissionOutcome::Settled(reply));
-        }
-    }
-
     fn answer(self, answered: Answered) {
         let decision = DecisionRecord::new(Decider::Person, None);
         match (self.close(&decision), answered) {
@@ -297,10 +275,6 @@ impl RequestEntry {
         }
     }
 
-    pub(crate) fn withdraw(self) {
-        self.close(&DecisionRecord::new(Decider::Withdrawn, None));
-    }
-
     pub(crate) fn give_up(self) {
         match self.close(&DecisionRecord::new(Decider::Nobody, None)) {
             Asker::Permission { sender, .. } => drop(sender.send(PermissionOutcome::Nobody)),
@@ -310,7 +284,7 @@ impl RequestEntry {
     }
 
     /// Informs the journal and the watchers, and returns the asker.
-    fn close(self, decision: &DecisionRecord) -> Asker {
+    pub(crate) fn close(self, decision: &DecisionRecord) -> Asker {
         self.journal.append(match self.request {
             PersonRequest::Permission(request) => SessionEvent::PermissionReplied {
                 id: request.id.clone(),

@@ -7,6 +7,7 @@
 //! leads to a question to the person. If no rule applies, the tool's run mode
 //! does.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use async_trait::async_trait;
@@ -14,7 +15,6 @@ use windlass_protocol::{Arguments, HandleAction, PermissionRule, RuleAction, Run
 
 use crate::catalogue::RegisteredTool;
 use crate::pattern::{covers, is_everything, may_cover};
-use crate::permission::subject_of;
 use crate::subject::{Subject, SubjectPattern};
 
 /// Stores the rules that "always" has created in a project.
@@ -74,19 +74,19 @@ impl RegisteredTool {
         root: &Path,
         remembered: &[PermissionRule],
     ) -> Explanation {
-        let subject = subject_of(self, action, args, root);
+        let subject = self.subject(action, args, root, false);
         let mode = self.definition.run.mode(action);
         let rules = if speak(action, mode) {
             Rules {
                 config: &self.definition.permissions,
                 floor: &self.definition.permission_floor,
-                remembered,
+                remembered: remembered.into(),
             }
         } else {
             Rules {
                 config: &[],
                 floor: &[],
-                remembered: &[],
+                remembered: Cow::default(),
             }
         };
         let findings = rules.findings(&subject);
@@ -115,7 +115,7 @@ pub(crate) struct Rules<'a> {
     /// The user's own rules. If they deny or ask, the configuration cannot
     /// allow.
     pub(crate) floor: &'a [PermissionRule],
-    pub(crate) remembered: &'a [PermissionRule],
+    pub(crate) remembered: Cow<'a, [PermissionRule]>,
 }
 
 impl Rules<'_> {
@@ -125,45 +125,42 @@ impl Rules<'_> {
         strictest(&self.findings(subject))
     }
 
+    /// The deciding rule of each pattern.
     fn findings(&self, subject: &Subject) -> Vec<Finding> {
-        let patterns = subject.patterns.iter();
-        patterns
-            .map(|pattern| Finding {
+        let permission = &subject.permission;
+        let mut findings = Vec::with_capacity(subject.patterns.len());
+        for pattern in &subject.patterns {
+            let configured = last_matching(self.config, permission, pattern);
+            let floor = last_matching(self.floor, permission, pattern);
+            let floor = floor.filter(|(rule, _)| rule.action != RuleAction::Allow);
+            let configured = match (configured, floor) {
+                (Some((rule, _)), Some((floor, firm))) if rank(&floor) > rank(&rule) => {
+                    Some((floor, firm))
+                }
+                (None, floor) => floor,
+                (configured, _) => configured,
+            };
+            let mut remembered = self.remembered.iter().rev();
+            let rule = match configured {
+                Some((rule, Firm(true))) => Some((rule, RuleSource::Config)),
+                configured => remembered
+                    .find(|rule| speaks_of(rule, permission, pattern) == Speaks::Yes)
+                    .map(|rule| (rule.clone(), RuleSource::Remembered))
+                    .or(configured.map(|(rule, _)| (rule, RuleSource::Config))),
+            };
+            findings.push(Finding {
                 pattern: pattern.text.clone(),
-                rule: self.deciding(&subject.permission, pattern),
+                rule,
                 exact: pattern.exact,
-            })
-            .collect()
-    }
-
-    fn deciding(
-        &self,
-        permission: &str,
-        pattern: &SubjectPattern,
-    ) -> Option<(PermissionRule, RuleSource)> {
-        let configured = configured(self.config, permission, pattern);
-        let floor = configured_floor(self.floor, permission, pattern);
-        let configured = match (configured, floor) {
-            (Some((rule, _)), Some((floor, firm))) if rank(&floor) > rank(&rule) => {
-                Some((floor, firm))
-            }
-            (None, floor) => floor,
-            (configured, _) => configured,
-        };
-        if let Some((rule, Firm(true))) = configured {
-            return Some((rule, RuleSource::Config));
+            });
         }
-        let mut remembered = self.remembered.iter().rev();
-        let remembered = remembered
-            .find(|rule| speaks_of(rule, permission, pattern) == Speaks::Yes)
-            .map(|rule| (rule.clone(), RuleSource::Remembered));
-        remembered.or(configured.map(|(rule, _)| (rule, RuleSource::Config)))
+        findings
     }
 }
 
 /// The last matching rule. A later rule that may match, depending on unknown
 /// text, leads to a question.
-fn configured(
+fn last_matching(
     rules: &[PermissionRule],
     permission: &str,
     pattern: &SubjectPattern,
@@ -196,15 +193,6 @@ fn configured(
         }
         (decides, None) => decides.map(|rule| (rule.clone(), Firm(false))),
     }
-}
-
-/// The user's own rule, if it forbids something.
-fn configured_floor(
-    floor: &[PermissionRule],
-    permission: &str,
-    pattern: &SubjectPattern,
-) -> Option<(PermissionRule, Firm)> {
-    configured(floor, permission, pattern).filter(|(rule, _)| rule.action != RuleAction::Allow)
 }
 
 fn rank(rule: &PermissionRule) -> u8 {

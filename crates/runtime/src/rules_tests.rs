@@ -39,7 +39,7 @@ fn judge(
     let rules = Rules {
         floor: &[],
         config: &config,
-        remembered: &remembered,
+        remembered: (&remembered).into(),
     };
     assert_eq!(rules.judge(&subject).map(|(action, _)| action), expected);
 }
@@ -62,7 +62,7 @@ fn the_users_own_rules_are_never_lifted() {
         let rules = Rules {
             floor: &floor,
             config: &config,
-            remembered: &[],
+            remembered: Cow::default(),
         };
         let subject = Subject::new("shell", ["rm x"]);
         let verdict = rules.judge(&subject).map(|(action, _)| action);
@@ -157,7 +157,7 @@ fn check_command(
     let rules = Rules {
         floor: &[],
         config: &rules,
-        remembered: &[],
+        remembered: Cow::default(),
     };
     let subject = Subject::new("shell", [command]);
     assert_eq!(rules.judge(&subject).map(|(action, _)| action), expected);

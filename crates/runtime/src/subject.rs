@@ -1,5 +1,17 @@
 //! The subject of a permission request: a description of a call that rules are
 //! matched against.
+//!
+//! Start at `RegisteredTool::subject`. An executor describes the calls that
+//! start its tools.
+
+use std::path::Path;
+
+use serde_json::Value;
+use windlass_protocol::{Arguments, HandleAction};
+
+use crate::arguments::conceal;
+use crate::catalogue::{RegisteredTool, Runs};
+use crate::pattern::is_literal;
 
 /// Represents text in a pattern that is unknown before the call runs, such as
 /// the value of a variable. It is a noncharacter, which no text contains.
@@ -85,4 +97,54 @@ impl SubjectPattern {
             .into_iter()
             .chain(forms)
     }
+}
+
+impl RegisteredTool {
+    /// The subject of a call in the project at `root`: described by the executor
+    /// for a start, otherwise the text to be typed or the tool. A secret that
+    /// would be typed is concealed, and never remembered.
+    pub(crate) fn subject(
+        &self,
+        action: Option<HandleAction>,
+        args: &Arguments,
+        root: &Path,
+        secret: bool,
+    ) -> Subject {
+        let name = &self.definition.name;
+        match (&self.runs, action) {
+            (Runs::Executor(executor), None | Some(HandleAction::Spawn)) => {
+                executor.subject(&self.definition, args, root)
+            }
+            (_, Some(HandleAction::Apply)) => {
+                let mut shown = args.clone();
+                if secret {
+                    conceal(&mut shown);
+                }
+                let typed = typed_text(&shown);
+                // A remembered `*` would stand for more than was typed.
+                let always = Some(typed.clone()).filter(|typed| !secret && is_literal(typed));
+                Subject::new(format!("{name}.apply"), [typed]).remembering(always)
+            }
+            (_, Some(action)) => {
+                Subject::new(format!("{name}.{action}"), [name.as_str()]).remembering([name])
+            }
+            (_, None) => Subject::new(name, [name.as_str()]).remembering([name]),
+        }
+    }
+}
+
+/// The text to be typed, followed by keys in angle brackets.
+fn typed_text(args: &Arguments) -> String {
+    let mut text = match args.get("input") {
+        None => String::new(),
+        Some(Value::String(text)) => text.trim_end_matches(['\r', '\n']).to_owned(),
+        Some(other) => other.to_string(),
+    };
+    let keys = args.get("keys").and_then(Value::as_array);
+    for key in keys.into_iter().flatten().filter_map(Value::as_str) {
+        text.push('<');
+        text.push_str(key);
+        text.push('>');
+    }
+    text
 }

@@ -29,15 +29,9 @@ impl Server {
     /// Serves until told to leave ([`Api::leave`]), and resolves when all
     /// connections have ended. `closing` lets go of them at any moment.
     pub async fn run(self, api: &Api, closing: CancellationToken) {
-        let connections = TaskTracker::new();
-        self.accept(api, &closing, &connections).await;
-        connections.close();
-        closing.run_until_cancelled(connections.wait()).await;
-    }
-
-    async fn accept(self, api: &Api, closing: &CancellationToken, connections: &TaskTracker) {
         api.wake();
         let leaving = api.leaving();
+        let connections = TaskTracker::new();
         let slots = ConnectionSlots::new(self.limits.connections);
         let service = ConnectionService {
             api: api.clone(),
@@ -45,17 +39,11 @@ impl Server {
             limits: self.limits,
             closing: closing.clone(),
         };
-        let ending = async {
-            tokio::select! {
-                () = leaving.cancelled() => {}
-                () = closing.cancelled() => {}
-            }
-        };
-        tokio::pin!(ending);
         loop {
             let accepted = tokio::select! {
                 biased;
-                () = &mut ending => return,
+                () = leaving.cancelled() => break,
+                () = closing.cancelled() => break,
                 accepted = self.listener.accept() => accepted,
             };
             let stream = match accepted {
@@ -66,7 +54,7 @@ impl Server {
                 }
             };
             let Some(slot) = closing.run_until_cancelled(slots.take()).await else {
-                return;
+                break;
             };
             // Small answers must not wait for an acknowledgement.
             let _ = stream.set_nodelay(true);
@@ -89,6 +77,10 @@ impl Server {
                 slot.leave.run_until_cancelled(serving).await;
             });
         }
+        // Nobody can connect to it any more.
+        drop(self.listener);
+        connections.close();
+        closing.run_until_cancelled(connections.wait()).await;
     }
 }
 

@@ -4,6 +4,9 @@
 //! a request to the user. The caller decides how to send the request: within
 //! the call, as another round (`rounds.rs`), or as a task's input (`task.rs`).
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -14,13 +17,13 @@ use rmcp::service::{Peer, RoleServer, ServiceError};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use windlass_protocol::{Arguments, Batch, BatchReply, HandleAction, ToolCall};
-use windlass_runtime::{Await, RunOptions, Session, ToolDefinition};
+use windlass_runtime::{Await, RunOptions, ToolDefinition};
 
 use crate::conversation::ClientSession;
 use crate::grace;
 use crate::progress::Waiting;
 use crate::relay::Asides;
-use crate::reply::{ReplyFormat, Structure, format_reply, refusal};
+use crate::reply::{ReplyFormat, Structure, format_reply};
 use crate::seats::{Means, Put, Seat, SeatEvent};
 use crate::status::Doing;
 
@@ -29,10 +32,8 @@ pub(crate) struct ActiveCall {
     run: BoxFuture<'static, BatchReply>,
     seat: Seat,
     options: RunOptions,
-    session: Session,
-    id: String,
-    /// The handles that it waits for.
-    waits_for: Vec<String>,
+    /// A view of its activity.
+    doing: Arc<Doing>,
     tool: String,
     /// The handle that it starts.
     spawns: Option<String>,
@@ -69,8 +70,13 @@ impl ActiveCall {
             structured,
         } = wanted;
         let tool = definition.name.clone();
-        let call = conversation.next_call();
-        let action = handle_action(definition, &arguments);
+        let number = conversation.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        let call = format!("m{number}");
+        // `null` is no action, and a tool without actions may have a parameter
+        // of that name.
+        let action = arguments.get("action").and_then(Value::as_str);
+        let action = action.and_then(HandleAction::from_name);
+        let action = action.filter(|action| definition.shape.actions.contains(*action));
         let id = arguments.get("id").and_then(Value::as_str);
         let expected = grace::expected(&tool, action, &arguments);
         let spawns = id.filter(|_| action == Some(HandleAction::Spawn));
@@ -86,7 +92,14 @@ impl ActiveCall {
         let options = RunOptions::default();
         let run = {
             let (session, options) = (session.clone(), options.clone());
-            let batch = batch(&call, &tool, arguments);
+            let batch = Batch {
+                id: call.clone(),
+                calls: vec![ToolCall {
+                    id: call.clone(),
+                    tool: tool.clone(),
+                    arguments,
+                }],
+            };
             async move {
                 grace::appear(&session, &expected).await;
                 session.run(batch, options).await
@@ -97,9 +110,12 @@ impl ActiveCall {
             run,
             seat,
             options,
-            session,
-            id: call,
-            waits_for,
+            doing: Arc::new(Doing {
+                session,
+                call,
+                handles: waits_for,
+                asked: Mutex::default(),
+            }),
             spawns,
             may_last: one_shot,
             refusal: None,
@@ -127,13 +143,14 @@ impl ActiveCall {
         let hurry = &self.options.hurry;
         loop {
             // It is hurried once.
-            let requests = self.session.requests();
+            let requests = self.doing.session.requests();
             let requests = Some(requests).filter(|_| !hurry.is_cancelled());
             tokio::select! {
                 biased;
                 reply = &mut self.run => {
-                    self.refusal = refusal(&reply);
-                    return CallStep::Done(format_reply(reply, &self.format));
+                    let (result, refusal) = format_reply(reply, &self.format);
+                    self.refusal = refusal;
+                    return CallStep::Done(result);
                 }
                 event = self.seat.next(requests) => match event {
                     SeatEvent::Put(put) => return CallStep::Put(put),
@@ -160,13 +177,8 @@ impl ActiveCall {
     }
 
     /// A view of its activity.
-    pub(crate) fn doing(&self) -> Doing {
-        Doing {
-            session: self.session.clone(),
-            call: self.id.clone(),
-            handles: self.waits_for.clone(),
-            asked: Mutex::default(),
-        }
+    pub(crate) fn doing(&self) -> &Arc<Doing> {
+        &self.doing
     }
 
     /// The next request to the client, without waiting.
@@ -194,9 +206,20 @@ impl ActiveCall {
             }
         };
         if let Some(id) = &self.spawns {
-            let arguments = json!({"action": "abort", "id": id});
-            let batch = batch("cancel", &self.tool, object(arguments));
-            self.session.run(batch, RunOptions::default()).await;
+            let call = ToolCall {
+                id: "cancel".to_owned(),
+                tool: self.tool.clone(),
+                arguments: Arguments::from_iter([
+                    ("action".to_owned(), json!(HandleAction::Abort)),
+                    ("id".to_owned(), json!(id)),
+                ]),
+            };
+            let batch = Batch {
+                id: call.id.clone(),
+                calls: vec![call],
+            };
+            let session = &self.doing.session;
+            session.run(batch, RunOptions::default()).await;
         }
         result
     }
@@ -251,31 +274,5 @@ async fn put_to(peer: &Peer<RoleServer>, put: Put) {
             };
             let _ = reply.send(answer);
         }
-    }
-}
-
-/// The action that a call names, if its tool has it. `null` is no action, and a
-/// tool without actions may have a parameter of that name.
-fn handle_action(definition: &ToolDefinition, arguments: &Arguments) -> Option<HandleAction> {
-    let action = HandleAction::from_name(arguments.get("action")?.as_str()?)?;
-    let actions = definition.shape.actions;
-    actions.contains(action).then_some(action)
-}
-
-fn batch(call: &str, tool: &str, arguments: Arguments) -> Batch {
-    Batch {
-        id: call.to_owned(),
-        calls: vec![ToolCall {
-            id: call.to_owned(),
-            tool: tool.to_owned(),
-            arguments,
-        }],
-    }
-}
-
-fn object(value: Value) -> Arguments {
-    match value {
-        Value::Object(object) => object,
-        other => unreachable!("arguments are an object, not {other}"),
     }
 }

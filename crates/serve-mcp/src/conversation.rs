@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -38,7 +38,8 @@ pub(crate) struct ClientSession {
     pub(crate) succession: tokio::sync::OnceCell<()>,
     /// The client's subscriptions to resources.
     pub(crate) subscriptions: Mutex<HashMap<String, Subscription>>,
-    calls: AtomicU64,
+    /// The number of its calls.
+    pub(crate) calls: AtomicU64,
 }
 
 impl ClientSession {
@@ -65,12 +66,6 @@ impl ClientSession {
             subscriptions: Mutex::default(),
             calls: AtomicU64::new(0),
         })
-    }
-
-    /// Names a call.
-    pub(crate) fn next_call(&self) -> String {
-        let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        format!("m{number}")
     }
 
     /// Ends everything.

@@ -84,7 +84,7 @@ impl Waiting {
             options: options.clone(),
             caller,
             hurry: (!becomes_task).then(|| call.hurry()),
-            doing: Arc::new(call.doing()),
+            doing: Arc::clone(call.doing()),
             asides: call.asides(),
             taken: Mutex::default(),
             sending: tokio::sync::Mutex::default(),

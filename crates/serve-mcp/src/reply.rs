@@ -30,22 +30,23 @@ pub(crate) struct Structure {
     pub(crate) upstream: bool,
 }
 
-/// The error with which the tool's server refused the call, if any.
-pub(crate) fn refusal(batch: &BatchReply) -> Option<ErrorData> {
-    let refused = batch.replies.first()?.extras.refused.as_ref()?;
-    let code = ErrorCode(refused.code);
-    Some(ErrorData::new(code, refused.message.clone(), None))
-}
-
 /// The result for the only reply of a batch: pending notices, then the reply,
-/// and both again as structured content if the client gets that.
-pub(crate) fn format_reply(batch: BatchReply, format: &ReplyFormat) -> CallToolResult {
+/// and both again as structured content if the client gets that. Beside it, the
+/// error with which the tool's server refused the call, if it did.
+pub(crate) fn format_reply(
+    batch: BatchReply,
+    format: &ReplyFormat,
+) -> (CallToolResult, Option<ErrorData>) {
     let BatchReply {
         replies, notices, ..
     } = batch;
     let Some(mut reply) = replies.into_iter().next() else {
         unreachable!("a batch of one has one reply");
     };
+    let refusal = reply.extras.refused.take().map(|refused| {
+        let code = ErrorCode(refused.code);
+        ErrorData::new(code, refused.message, None)
+    });
     let mut content = Vec::new();
     if !notices.is_empty() {
         content.push(ContentBlock::text(format_notices(&notices)));
@@ -92,7 +93,7 @@ pub(crate) fn format_reply(batch: BatchReply, format: &ReplyFormat) -> CallToolR
             Exit::Signal(signal) => value["signal"] = json!(signal),
         }
     }
-    result
+    (result, refusal)
 }
 
 /// Adds a note on a one-shot that outlasted its call and became a handle, which

@@ -342,9 +342,19 @@ impl Seat {
     pub(crate) async fn next(&mut self, requests: Option<&PendingRequests>) -> SeatEvent {
         let Self { place, puts, .. } = self;
         let unseen = async {
-            match requests {
-                Some(requests) => place.asks_unseen(requests).await,
-                None => std::future::pending().await,
+            let Some(requests) = requests else {
+                return std::future::pending().await;
+            };
+            let mut news = place.all.0.news.subscribe();
+            tokio::time::sleep_until(place.due).await;
+            loop {
+                news.borrow_and_update();
+                if requests.list().iter().any(|request| place.hides(request)) {
+                    return;
+                }
+                if news.changed().await.is_err() {
+                    return std::future::pending().await;
+                }
             }
         };
         tokio::select! {
@@ -366,22 +376,6 @@ impl Seat {
 }
 
 impl SeatPlace {
-    /// Resolves when the call has reached its time limit and waits for a
-    /// question that the client does not show.
-    async fn asks_unseen(&self, requests: &PendingRequests) {
-        let mut news = self.all.0.news.subscribe();
-        tokio::time::sleep_until(self.due).await;
-        loop {
-            news.borrow_and_update();
-            if requests.list().iter().any(|request| self.hides(request)) {
-                return;
-            }
-            if news.changed().await.is_err() {
-                return std::future::pending().await;
-            }
-        }
-    }
-
     /// Whether the request belongs to this call, or to a handle that it waits
     /// for, and the client does not show it.
     fn hides(&self, request: &PersonRequest) -> bool {

@@ -244,7 +244,9 @@ impl ServerHandler for McpServer {
     ) -> Result<ListToolsResult, ErrorData> {
         self.late_tools().await;
         let mut tools = self.tools().to_vec();
-        if !client_traits(&context).is_structured(&self.shared.options) {
+        let client = context.client_info().map(|client| client.name);
+        let traits = ClientTraits::of(client.as_deref());
+        if !traits.is_structured(&self.shared.options) {
             // A tool that declares structured content must give it.
             for tool in &mut tools {
                 tool.output_schema = None;
@@ -271,7 +273,8 @@ impl ServerHandler for McpServer {
             self.late_tools().await;
         }
         let known = self.shared.runtime.tools().get(&request.name);
-        let Some(tool) = known.filter(|_| self.get_tool(&request.name).is_some()) else {
+        let is_shown = self.tools().iter().any(|tool| tool.name == request.name);
+        let Some(tool) = known.filter(|_| is_shown) else {
             let message = format!("there is no tool `{}`", request.name);
             return Err(ErrorData::invalid_params(message, None));
         };
@@ -284,7 +287,7 @@ impl ServerHandler for McpServer {
             && capabilities
                 .as_ref()
                 .is_some_and(ClientCapabilities::supports_tasks);
-        let traits = client_traits(&context);
+        let traits = ClientTraits::of(client.as_deref());
         let options = &self.shared.options;
         let after = traits.task_after(options, caller.token.is_some());
         let taker = after.filter(|_| tasks).map(|after| Taker {
@@ -538,9 +541,4 @@ impl ServerHandler for McpServer {
 pub(crate) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     let version = context.protocol_version();
     version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
-}
-
-fn client_traits(context: &RequestContext<RoleServer>) -> ClientTraits {
-    let info = context.client_info();
-    ClientTraits::of(info.as_ref().map(|info| info.name.as_str()))
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rmcp::model::{ErrorData, ServerJsonRpcMessage};
 use rmcp::service::{
     RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage, serve_server,
@@ -26,6 +27,9 @@ pub enum StdioError {
     /// It did not start as the protocol requires.
     #[error("the client did not send a valid MCP initialize request")]
     Beginning(#[source] Box<ServerInitializeError>),
+    /// A message could not be written.
+    #[error("a message could not be written to the client")]
+    Output(#[source] io::Error),
 }
 
 /// Serves one client until its input ends or `stop` is cancelled, and then ends
@@ -38,11 +42,15 @@ pub async fn serve_stdio(
 ) -> Result<(), StdioError> {
     let (server, conversation) = server.connected();
     let ended = CancellationToken::new();
+    let output = Arc::new(MessageOutput {
+        writer: tokio::sync::Mutex::new(output),
+        failed: Mutex::default(),
+    });
     let lines = LineTransport {
         input: BufReader::with_capacity(64 << 10, input),
         line: Vec::new(),
         too_long: false,
-        output: Arc::new(tokio::sync::Mutex::new(output)),
+        output: Arc::clone(&output),
         ended: ended.clone(),
     };
     let closing = {
@@ -83,7 +91,10 @@ pub async fn serve_stdio(
     };
     closing.abort();
     conversation.close().await;
-    outcome
+    match output.failed.lock().take() {
+        Some(error) => Err(StdioError::Output(error)),
+        None => outcome,
+    }
 }
 
 /// One message per line, in both directions. An invalid line gets an error as
@@ -94,59 +105,25 @@ struct LineTransport<R, W> {
     /// midway.
     line: Vec<u8>,
     too_long: bool,
-    output: Arc<tokio::sync::Mutex<W>>,
+    output: Arc<MessageOutput<W>>,
     /// Cancelled when the input has ended.
     ended: CancellationToken,
 }
 
-impl<R, W> LineTransport<R, W>
-where
-    R: AsyncRead + Send + Unpin,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
-    /// Reads to the end of a line. `None` at the end of input.
-    async fn read(&mut self) -> Option<Result<RxJsonRpcMessage<RoleServer>, ErrorData>> {
-        loop {
-            let buffer = self.input.fill_buf().await.ok()?;
-            if buffer.is_empty() {
-                return None;
-            }
-            let end = buffer.iter().position(|byte| *byte == b'\n');
-            let taken = end.map_or(buffer.len(), |end| end + 1);
-            if self.line.len() + taken > LONGEST {
-                self.too_long = true;
-                self.line.clear();
-            }
-            if !self.too_long {
-                self.line.extend_from_slice(&buffer[..taken]);
-            }
-            self.input.consume(taken);
-            if end.is_none() {
-                continue;
-            }
-            let line = std::mem::take(&mut self.line);
-            if std::mem::take(&mut self.too_long) {
-                let limit = LONGEST >> 20;
-                let message =
-                    format!("the message is longer than {limit} MiB; send shorter messages");
-                return Some(Err(ErrorData::invalid_request(message, None)));
-            }
-            if !line.trim_ascii().is_empty() {
-                return Some(parse(&line));
-            }
-        }
-    }
+/// The output, and its first error, which the protocol library replaces by one
+/// of its own.
+struct MessageOutput<W> {
+    writer: tokio::sync::Mutex<W>,
+    failed: Mutex<Option<io::Error>>,
 }
 
-fn parse(line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, ErrorData> {
-    serde_json::from_slice(line).map_err(|error| {
-        let message = error.to_string();
-        if error.is_data() {
-            ErrorData::invalid_request(message, None)
-        } else {
-            ErrorData::parse_error(message, None)
-        }
-    })
+impl<W> MessageOutput<W> {
+    /// Keeps an error, and returns one of the same kind.
+    fn fail(&self, error: io::Error) -> io::Error {
+        let kind = error.kind();
+        self.failed.lock().get_or_insert(error);
+        kind.into()
+    }
 }
 
 impl<R, W> Transport<RoleServer> for LineTransport<R, W>
@@ -164,32 +141,62 @@ where
         async move {
             let mut line = serde_json::to_vec(&message)?;
             line.push(b'\n');
-            let mut output = output.lock().await;
-            output.write_all(&line).await?;
-            output.flush().await
+            let mut writer = output.writer.lock().await;
+            let written = async {
+                writer.write_all(&line).await?;
+                writer.flush().await
+            };
+            written.await.map_err(|error| output.fail(error))
         }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            match self.read().await {
-                Some(Ok(message)) => return Some(message),
-                Some(Err(error)) => {
-                    let answer = self.send(ServerJsonRpcMessage::error(error, None));
-                    // Nobody reads any more when it cannot be sent, and then
-                    // the input ends too. Not awaited here: a dropped read
-                    // must not cut a line in two.
-                    windlass_task::spawn(answer);
-                }
-                None => {
-                    self.ended.cancel();
-                    return None;
-                }
+            let buffer = self.input.fill_buf().await.unwrap_or_default();
+            if buffer.is_empty() {
+                self.ended.cancel();
+                return None;
             }
+            let end = buffer.iter().position(|byte| *byte == b'\n');
+            let taken = end.map_or(buffer.len(), |end| end + 1);
+            if self.line.len() + taken > LONGEST {
+                self.too_long = true;
+                self.line.clear();
+            }
+            if !self.too_long {
+                self.line.extend_from_slice(&buffer[..taken]);
+            }
+            self.input.consume(taken);
+            if end.is_none() {
+                continue;
+            }
+            let line = std::mem::take(&mut self.line);
+            let error = if std::mem::take(&mut self.too_long) {
+                let limit = LONGEST >> 20;
+                let message =
+                    format!("the message is longer than {limit} MiB; send shorter messages");
+                ErrorData::invalid_request(message, None)
+            } else if line.trim_ascii().is_empty() {
+                continue;
+            } else {
+                match serde_json::from_slice(&line) {
+                    Ok(message) => return Some(message),
+                    Err(error) if error.is_data() => {
+                        ErrorData::invalid_request(error.to_string(), None)
+                    }
+                    Err(error) => ErrorData::parse_error(error.to_string(), None),
+                }
+            };
+            let answer = self.send(ServerJsonRpcMessage::error(error, None));
+            // Nobody reads any more when it cannot be sent, and then the input
+            // ends too. Not awaited here: a dropped read must not cut a line in
+            // two.
+            windlass_task::spawn(answer);
         }
     }
 
     async fn close(&mut self) -> Result<(), io::Error> {
-        self.output.lock().await.shutdown().await
+        let closed = self.output.writer.lock().await.shutdown().await;
+        closed.map_err(|error| self.output.fail(error))
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct Taker<'a> {
 /// Makes a task of a call.
 pub(crate) fn make(taker: &Taker<'_>, call: ActiveCall) -> CallToolResponse {
     let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    let doing = Arc::new(call.doing());
+    let doing = Arc::clone(call.doing());
     let options = TaskOptions::new()
         .with_ttl_ms(milliseconds(TTL))
         .with_poll_interval_ms(milliseconds(POLL))

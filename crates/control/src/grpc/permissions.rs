@@ -1,5 +1,6 @@
 //! Replying to requests for permission over gRPC.
 
+use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use tonic::{Request, Response, Status};
 use windlass_protocol::{PermissionAnswer, PermissionId};
@@ -8,6 +9,7 @@ use super::proto::permission_service_server::PermissionService;
 use super::{proto, words};
 use crate::api::Api;
 use crate::error::ApiError;
+use crate::extract::{JsonBody, PermissionHere};
 use crate::{asks, proxy};
 
 #[derive(Clone)]
@@ -22,8 +24,7 @@ impl PermissionService for Permissions {
         let (metadata, _, response) = request.into_parts();
         let (id, session, body) = read(response)?;
         let headers = metadata.into_headers();
-        self.respond(&headers, session.as_deref(), &id, body)
-            .await?;
+        self.respond(headers, session.as_deref(), id, body).await?;
         Ok(Response::new(proto::Empty {}))
     }
 }
@@ -31,24 +32,25 @@ impl PermissionService for Permissions {
 impl Permissions {
     async fn respond(
         &self,
-        headers: &HeaderMap,
+        headers: HeaderMap,
         session: Option<&str>,
-        id: &PermissionId,
+        id: PermissionId,
         body: PermissionAnswer,
     ) -> Result<(), ApiError> {
         let api = &self.0;
         let local = session.and_then(|session| api.sessions().get(session));
         if let Some(session) = local {
-            return asks::reply_at(&session, id, body);
+            return asks::reply_at(&session, &id, body);
         }
         let path = match session {
             Some(session) => path(&["sessions", session, "permissions", id.as_str()])?,
             None => path(&["permissions", id.as_str()])?,
         };
         if session.is_some() {
-            proxy::post_to_whoever_takes_it(api, headers, &path, &body).await?;
+            proxy::post_to_whoever_takes_it(api, &headers, &path, &body).await?;
         } else {
-            asks::reply_wherever(api, headers, &path, id, body).await?;
+            let (api, id, body) = (State(api.clone()), PermissionHere(id), JsonBody(body));
+            asks::reply_anywhere(api, headers, path, id, body).await?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Listing and answering questions over gRPC.
 
+use axum::extract::State;
 use axum::http::HeaderMap;
 use tonic::{Request, Response, Status};
 use windlass_protocol::AnswerBody;
@@ -9,6 +10,7 @@ use super::proto::question_service_server::QuestionService;
 use super::{proto, words};
 use crate::api::Api;
 use crate::error::ApiError;
+use crate::extract::{JsonBody, QuestionHere};
 use crate::{asks, proxy};
 
 #[derive(Clone)]
@@ -35,7 +37,7 @@ impl QuestionService for Questions {
         request: Request<proto::AnswerQuestionRequest>,
     ) -> Result<Response<proto::Empty>, Status> {
         let (metadata, _, request) = request.into_parts();
-        self.answer(&metadata.into_headers(), request).await?;
+        self.answer(metadata.into_headers(), request).await?;
         Ok(Response::new(proto::Empty {}))
     }
 }
@@ -68,7 +70,7 @@ impl Questions {
 
     async fn answer(
         &self,
-        headers: &HeaderMap,
+        headers: HeaderMap,
         request: proto::AnswerQuestionRequest,
     ) -> Result<(), ApiError> {
         let answer = request.answer.unwrap_or_default();
@@ -82,10 +84,11 @@ impl Questions {
                 return asks::answer_at(&session, &ask, body);
             }
             let path = path(&["sessions", session, "questions", &ask])?;
-            proxy::post_to_whoever_takes_it(api, headers, &path, &body).await?;
+            proxy::post_to_whoever_takes_it(api, &headers, &path, &body).await?;
         } else {
             let path = path(&["questions", &ask])?;
-            asks::answer_wherever(api, headers, &path, &ask, body).await?;
+            let (api, ask, body) = (State(api.clone()), QuestionHere(ask), JsonBody(body));
+            asks::answer_anywhere(api, headers, path, ask, body).await?;
         }
         Ok(())
     }

@@ -22,7 +22,6 @@ use super::wire::OpencodeMessage;
 use crate::api::Api;
 use crate::error::ApiError;
 use crate::extract::param;
-use crate::sessions::millis;
 
 /// The most messages that are given at once.
 const MOST: usize = 1000;
@@ -77,7 +76,7 @@ async fn journalled_parts(session: &Session) -> IndexMap<PartId, (Millis, ToolPa
         };
         read = entry.number;
         if let SessionEvent::Part(part) = entry.event {
-            let at = millis(entry.at);
+            let at = Millis::at(entry.at);
             let (_, newest) = parts
                 .entry(part.id.clone())
                 .or_insert_with(|| (at, (*part).clone()));

@@ -12,7 +12,7 @@ use super::wire::{OpencodeReplyBody, OpencodeResponseBody};
 use crate::api::Api;
 use crate::asks;
 use crate::error::ApiError;
-use crate::extract::{Here, JsonBody, param};
+use crate::extract::{Here, JsonBody, PermissionHere, param};
 
 /// The open requests of every session.
 pub(super) async fn list(api: State<Api>, headers: HeaderMap) -> Json<Vec<PermissionRequest>> {
@@ -33,7 +33,7 @@ pub(super) async fn respond(
 
 /// The second generation's reply, wherever the request is.
 pub(super) async fn reply(
-    State(api): State<Api>,
+    api: State<Api>,
     headers: HeaderMap,
     mut parts: Parts,
     JsonBody(body): JsonBody<OpencodeReplyBody>,
@@ -48,7 +48,8 @@ pub(super) async fn reply(
         Ok(known) => {
             let path = Uri::try_from(format!("/permissions/{id}"));
             let path = path.map_err(|_| ApiError::bad("the path is too long"))?;
-            asks::reply_wherever(&api, &headers, &path, &known, reply).await
+            let known = PermissionHere(known);
+            asks::reply_anywhere(api, headers, path, known, JsonBody(reply)).await
         }
         Err(error) => Err(error),
     };
