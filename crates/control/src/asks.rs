@@ -94,10 +94,7 @@ pub(crate) async fn reply_anywhere(
     PermissionHere(id): PermissionHere,
     JsonBody(body): JsonBody<PermissionAnswer>,
 ) -> Result<StatusCode, ApiError> {
-    let mut sessions = api.sessions().list().into_iter();
-    let asked = sessions.find(|(session, _)| session.requests().knows(id.as_str()));
-    drop(sessions);
-    if let Some((session, _)) = asked {
+    if let Some(session) = asked_in(&api, id.as_str()) {
         session.requests().reply(&id, body)?;
         return Ok(StatusCode::NO_CONTENT);
     }
@@ -127,10 +124,7 @@ pub(crate) async fn answer_anywhere(
     QuestionHere(ask): QuestionHere,
     JsonBody(body): JsonBody<AnswerBody>,
 ) -> Result<StatusCode, ApiError> {
-    let mut sessions = api.sessions().list().into_iter();
-    let asked = sessions.find(|(session, _)| session.requests().knows(&ask));
-    drop(sessions);
-    if let Some((session, _)) = asked {
+    if let Some(session) = asked_in(&api, &ask) {
         session.requests().answer(&ask, body.value)?;
         return Ok(StatusCode::NO_CONTENT);
     }
@@ -154,4 +148,12 @@ fn attended(session: &Session) -> Result<&PendingRequests, ApiError> {
             "nobody is asked in this session; whoever drives it answers",
         )
     })
+}
+
+/// The session of this runtime in which the request is open, or was.
+fn asked_in(api: &Api, id: &str) -> Option<Session> {
+    let sessions = api.sessions().list().into_iter();
+    sessions
+        .map(|(session, _)| session)
+        .find(|session| session.requests().knows(id))
 }
