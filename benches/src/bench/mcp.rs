@@ -19,7 +19,7 @@ use super::samples::Samples;
 use super::startup::binary;
 use super::table::{Goal, Line, Quantity, Unit};
 
-const TOKEN: &str = "a-token-for-a-benchmark";
+const TOKEN: &str = "a-token-of-a-benchmark-with-enough-characters";
 /// The maximum overhead compared with the bare server, in microseconds.
 const MOST: f64 = 300.0;
 
@@ -208,7 +208,7 @@ impl Http {
                 });
                 // Keep the pipe open: it may print more.
                 server.0.stderr = Some(errors.into_inner());
-                found.expect("it says where it is")
+                found.expect("it prints its address, or an error before it")
             }
             Says::Json => {
                 let line = first_line(server.0.stdout.as_mut());
