@@ -186,12 +186,17 @@ impl JobHost for RemotePorts {
     fn unreachable(&self) -> Option<String> {
         let unreachable = self.0.unreachable()?;
         let ago = unreachable.since.elapsed().unwrap_or_default().as_secs();
-        let lease = unreachable.lease.as_secs();
         let host = unreachable.host;
+        let fate = match unreachable.lease {
+            Some(lease) => format!(
+                "after {} s without a connection the host ends the tool",
+                lease.as_secs()
+            ),
+            None => "until then the host keeps the tool".to_owned(),
+        };
         Some(format!(
             "host `{host}` has been unreachable for {ago} s; this is its last known state. Orders \
-             are delivered when it is reachable again; after {lease} s without a connection the \
-             host ends the tool"
+             are delivered when it is reachable again; {fate}"
         ))
     }
 

@@ -227,6 +227,6 @@ pub struct UnreachableHost {
     pub host: String,
     /// The time of its last message.
     pub since: SystemTime,
-    /// The far side ends its programs after this time without a connection.
-    pub lease: Duration,
+    /// The far side ends the program after this time without a connection; `None` while that time does not count.
+    pub lease: Option<Duration>,
 }

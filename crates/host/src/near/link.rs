@@ -142,13 +142,14 @@ impl Link {
         }
     }
 
-    /// Details of the lost link, if it is lost.
-    pub(super) fn unreachable(&self) -> Option<UnreachableHost> {
+    /// Details of the lost link, if it is lost, for a program with this lease.
+    pub(super) fn unreachable(&self, lease: Duration) -> Option<UnreachableHost> {
         let loss = self.state.lock().lost?;
+        let is_counting = self.maker.lease_since(loss.at).is_some();
         Some(UnreachableHost {
             host: self.options.name.clone(),
             since: loss.since,
-            lease: self.options.lease,
+            lease: is_counting.then_some(lease),
         })
     }
 

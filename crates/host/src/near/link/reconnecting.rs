@@ -14,14 +14,14 @@ const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::fro
 /// The loss of a link.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LinkLoss {
-    at: Instant,
+    pub(super) at: Instant,
     /// Its time on the clock, for people.
     pub(super) since: SystemTime,
 }
 
 impl LinkMaker {
     /// When the lease of a lost link started to count; `None` if it does not count yet.
-    fn lease_since(&self, lost: Instant) -> Option<Instant> {
+    pub(super) fn lease_since(&self, lost: Instant) -> Option<Instant> {
         match self {
             Self::Command(_) => Some(lost),
             Self::Source(source) => source.lease_since().map(|since| since.max(lost)),

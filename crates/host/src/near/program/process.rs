@@ -252,10 +252,6 @@ impl RemoteProcess for NearProgram {
     }
 
     fn unreachable(&self) -> Option<UnreachableHost> {
-        let unreachable = self.link.unreachable()?;
-        Some(UnreachableHost {
-            lease: self.lease(),
-            ..unreachable
-        })
+        self.link.unreachable(self.lease())
     }
 }
