@@ -165,7 +165,8 @@ async fn pass_through(handle: &HandleRef, signals: &mut Signals) -> anyhow::Resu
                 if code == exit::INTERRUPTED {
                     let _ = handle.type_in(key("ctrl-c"), None).await;
                 } else {
-                    handle.abort().await;
+                    // A host that is unreachable ends it after its lease.
+                    let _ = handle.abort().await;
                     return Ok(ExitCode::from(code));
                 }
             }

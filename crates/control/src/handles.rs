@@ -111,10 +111,10 @@ pub(crate) async fn unlock(
 }
 
 /// Ends it, tree and all, and answers when that is verified.
-pub(crate) async fn abort(HandleHere(handle): HandleHere) -> Json<StopReceipt> {
-    let receipt = handle.abort().await;
-    Json(StopReceipt {
+pub(crate) async fn abort(HandleHere(handle): HandleHere) -> Result<Json<StopReceipt>, ApiError> {
+    let receipt = handle.abort().await?;
+    Ok(Json(StopReceipt {
         ended: receipt.ended,
         survivors: receipt.survivors,
-    })
+    }))
 }

@@ -411,27 +411,44 @@ impl Handle {
     }
 
     /// Ends the tool with `reason`. Resolves when all its processes are gone.
-    pub(crate) async fn end(self: &Arc<Self>, reason: &str) -> Receipt {
+    /// Returns `None` if its host is unreachable: the tool is then ended when
+    /// the host is reachable again, unless the session closes before.
+    pub(crate) async fn end(self: &Arc<Self>, reason: &str) -> Option<Receipt> {
         self.end_within(reason, Duration::MAX).await
     }
 
     /// [`Handle::end`] with a shorter grace than the tool's own.
-    pub(crate) async fn end_within(self: &Arc<Self>, reason: &str, grace: Duration) -> Receipt {
+    pub(crate) async fn end_within(
+        self: &Arc<Self>,
+        reason: &str,
+        grace: Duration,
+    ) -> Option<Receipt> {
         if self.withdraw(reason) {
-            return Receipt::default();
+            return Some(Receipt::default());
         }
         let Some(job) = self.job() else {
-            return Receipt::default();
+            return Some(Receipt::default());
         };
         self.take_in_own(ToolEvent::Aborting {
             reason: reason.to_owned(),
         });
         let grace = grace.min(self.tool.definition.limits.grace);
-        let receipt = job.abort(&new_order(), grace).await;
+        let receipt = match self.session.upgrade() {
+            Some(session) => session.abort_job(job, grace).await?,
+            None => job.abort(&new_order(), grace).await,
+        };
         // Executors report the end before they answer; should one not, the
         // handle must stop all the same.
         self.take_in_own(ToolEvent::Ended(Ending::failed(reason)));
-        receipt
+        Some(receipt)
+    }
+
+    /// Stops the handle after [`Handle::end`] has not reached its host.
+    pub(crate) fn give_up_host(self: &Arc<Self>) {
+        self.take_in_own(ToolEvent::Ended(Ending {
+            reported: true,
+            ..Ending::failed("its host is unreachable, and ends the tool by itself")
+        }));
     }
 
     fn apply(self: &Arc<Self>, intake: &mut Intake, at: u64, event: &ToolEvent) {

@@ -62,6 +62,7 @@ mod subject;
 mod sync;
 mod takeover;
 mod turn;
+mod unreached;
 mod wait;
 mod weight;
 

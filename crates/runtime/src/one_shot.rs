@@ -59,7 +59,7 @@ pub(crate) async fn run_to_its_end(
             }
             Err(_) => {
                 let seconds = limit.as_secs_f64();
-                handle.end(&format!("timed out after {seconds} s")).await;
+                end(&handle, &format!("timed out after {seconds} s")).await;
             }
         }
     }
@@ -78,7 +78,14 @@ async fn answer_question(session: &SessionInner, handle: &Arc<Handle>, question:
         },
         Err(why) => why.to_string(),
     };
-    handle.end(&why).await;
+    end(handle, &why).await;
+}
+
+/// Ends the one-shot. The call does not wait for a host that is unreachable.
+async fn end(handle: &Arc<Handle>, why: &str) {
+    if handle.end(why).await.is_none() {
+        handle.give_up_host();
+    }
 }
 
 /// The interval at which the record of a running one-shot is updated with its

@@ -215,9 +215,11 @@ impl HandleRef {
     }
 
     /// Ends the tool and all its processes for the person. Resolves when they
-    /// are gone. May be called after the end.
-    pub async fn abort(&self) -> Receipt {
-        self.handle.end("aborted by the user").await
+    /// are gone. If its host is unreachable, that is an error, and the tool is
+    /// ended when the host is reachable again. May be called after the end.
+    pub async fn abort(&self) -> Result<Receipt, Refusal> {
+        let receipt = self.handle.end("aborted by the user").await;
+        receipt.ok_or_else(|| Refusal::Unreached(self.id.clone()))
     }
 
     fn terminal(&self) -> Option<Arc<dyn JobTerminal>> {

@@ -94,6 +94,12 @@ pub enum Refusal {
     /// A person's input for an ended tool.
     #[error("handle `{0}` has stopped and takes no input; its output is in its log")]
     EndedForPerson(HandleId),
+    /// The end of a tool whose host does not answer.
+    #[error(
+        "the host of handle `{0}` is unreachable; the tool is ended when the host is reachable again, or after the \
+         host's lease"
+    )]
+    Unreached(HandleId),
     /// Input for a tool that has not started.
     #[error("handle `{0}` has not started yet")]
     NotStarted(HandleId),
@@ -302,9 +308,10 @@ impl Refusal {
             | Self::Denied { .. }
             | Self::Rejected { .. }
             | Self::RejectedWithAnother { .. } => RefusalKind::Forbidden,
-            Self::Unavailable { .. } | Self::Unpermitted { .. } | Self::NotRecorded { .. } => {
-                RefusalKind::Unavailable
-            }
+            Self::Unavailable { .. }
+            | Self::Unpermitted { .. }
+            | Self::NotRecorded { .. }
+            | Self::Unreached(_) => RefusalKind::Unavailable,
             Self::Closed => RefusalKind::Gone,
             Self::Cancelled => RefusalKind::Cancelled,
         }

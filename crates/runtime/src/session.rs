@@ -26,7 +26,6 @@ use crate::journal::{Journal, SessionEvent};
 use crate::late_permit::LatePermits;
 use crate::left_out::LeftOutLines;
 use crate::notice::{self, Notices};
-use crate::orders::new_order;
 use crate::part::Discretion;
 use crate::past::LooseEnds;
 use crate::pending::PendingRequests;
@@ -244,8 +243,8 @@ impl Session {
     }
 
     /// Ends the session: every handle that is not kept, every one-shot, and
-    /// their leftover processes. Resolves when all of them are gone. Kept
-    /// handles are left for the session's successor, and their leases begin.
+    /// their leftover processes. Resolves when all of them are gone; a host that
+    /// is unreachable ends its own after its lease. Kept handles are left for the session's successor, and their leases begin.
     /// Calls are refused from now on.
     pub async fn close(&self) {
         self.close_within(Duration::MAX).await;
@@ -278,9 +277,11 @@ impl Session {
         let endings = active
             .iter()
             .map(|handle| handle.end_within("the session ended", grace));
-        join_all(endings).await;
-        for handle in &active {
-            inner.forget_kept(handle);
+        for (handle, receipt) in active.iter().zip(join_all(endings).await) {
+            match receipt {
+                Some(_) => inner.forget_kept(handle),
+                None => handle.give_up_host(),
+            }
         }
         let mut left = std::mem::take(&mut *inner.left.lock());
         let is_left = |job: &Arc<dyn Job>| {
@@ -289,8 +290,7 @@ impl Session {
         };
         left.retain(|job| !is_left(job));
         let grace = grace.min(Limits::default().grace);
-        let order = new_order();
-        join_all(left.iter().map(|job| job.abort(&order, grace))).await;
+        join_all(left.iter().map(|job| inner.abort_job(job, grace))).await;
         inner.tasks.close();
         inner.tasks.wait().await;
         let gone = inner.registry.lock().forget_stopped(|_| true);

@@ -12,7 +12,6 @@ use windlass_protocol::HandleUse;
 
 use crate::handle::Handle;
 use crate::job::Job;
-use crate::orders::new_order;
 use crate::session::SessionInner;
 
 /// The polling interval.
@@ -94,8 +93,9 @@ impl LimitWatch {
                 let running = tokio::task::spawn_blocking(move || with_usage(jobs)).await;
                 if let Ok(running) = running
                     && let Some(excess) = self.judge(&running)
+                    && let Some(session) = self.session.upgrade()
                 {
-                    end_largest(running, &excess).await;
+                    end_largest(&session, running, &excess).await;
                 }
                 tokio::time::sleep(INTERVAL).await;
             }
@@ -179,7 +179,7 @@ fn with_usage(jobs: Vec<OwnedJob>) -> Vec<RunningJob> {
     running.collect()
 }
 
-async fn end_largest(running: Vec<RunningJob>, excess: &Excess) {
+async fn end_largest(session: &SessionInner, running: Vec<RunningJob>, excess: &Excess) {
     let share = |it: &RunningJob| (excess.share)(&it.usage);
     let largest = running
         .iter()
@@ -194,7 +194,7 @@ async fn end_largest(running: Vec<RunningJob>, excess: &Excess) {
             handle.end_within(&reason, Duration::ZERO).await;
         }
         None => {
-            largest.job.abort(&new_order(), Duration::ZERO).await;
+            session.abort_job(&largest.job, Duration::ZERO).await;
         }
     }
 }

@@ -116,8 +116,10 @@ pub(super) async fn look(
         },
         Slash::Kill(id) => match session.handle(&id) {
             Ok(handle) => {
-                let receipt = handle.abort().await;
-                let outcome = send::processes(&json!(receipt.ended));
+                let outcome = match handle.abort().await {
+                    Ok(receipt) => send::processes(&json!(receipt.ended)),
+                    Err(refusal) => refusal.to_string(),
+                };
                 vec![format!("{id}: {outcome}")]
             }
             Err(_) => vec![unknown(session, &id)],

@@ -197,31 +197,89 @@ fn a_host_that_does_not_come_back_is_reported_and_its_handles_are_lost() {
     assert!(again.contains("the network is down"), "{again}");
 }
 
+/// A host that is reached while a file exists, with a victim that runs there as `it`.
+struct Gated {
+    gate: tempfile::TempPath,
+    project: Project,
+    drive: Drive,
+    victim: Victim,
+}
+
+impl Gated {
+    fn new() -> Self {
+        let gate = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+        let script = "test -e \"$1\" || exit 1; exec \"$0\" host";
+        let via = ["sh", "-c", script, WINDLASS, gate.to_str().unwrap()];
+        let project = Project::with_own_config(&hosted(&via, 600));
+        let mut drive: Drive = project.drive();
+        let victim = Victim::new();
+        drive.content(
+            "shell",
+            json!({"action": "spawn", "id": "it", "command": victim.script()}),
+        );
+        victim.wait_until_up();
+        Self {
+            gate,
+            project,
+            drive,
+            victim,
+        }
+    }
+
+    /// Breaks the link; it is not restored before [`Gated::open`].
+    fn shut(&self) {
+        fs::remove_file(&self.gate).unwrap();
+        kill(far_end(&self.project).unwrap());
+    }
+
+    fn open(&self) {
+        fs::write(&self.gate, "").unwrap();
+    }
+}
+
 #[test]
 fn an_abort_is_delivered_when_the_host_is_reached_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let gate = folder.path().join("open");
-    fs::write(&gate, "").unwrap();
-    let script = "test -e \"$1\" || exit 1; exec \"$0\" host";
-    let via = ["sh", "-c", script, WINDLASS, gate.to_str().unwrap()];
-    let project = Project::with_own_config(&hosted(&via, 60));
-    let mut drive: Drive = project.drive();
-    let victim = Victim::new();
-    drive.content(
-        "shell",
-        json!({"action": "spawn", "id": "it", "command": victim.script()}),
-    );
-    victim.wait_until_up();
-    fs::remove_file(&gate).unwrap();
-    kill(far_end(&project).unwrap());
-    drive
+    let mut scene = Gated::new();
+    scene.shut();
+    scene
+        .drive
         .send(&json!([{"id": "c", "tool": "shell", "arguments": {"action": "abort", "id": "it"}}]));
     std::thread::sleep(Duration::from_millis(300));
-    assert!(!victim.alive().is_empty(), "nobody could end it yet");
-    fs::write(&gate, "").unwrap();
-    let reply = drive.next();
+    assert!(!scene.victim.alive().is_empty(), "nobody could end it yet");
+    scene.open();
+    let reply = scene.drive.next();
     assert!(reply.to_string().contains("stopped"), "{reply}");
-    assert_eq!(victim.alive(), Vec::<u32>::new());
+    assert_eq!(scene.victim.alive(), Vec::<u32>::new());
+}
+
+#[test]
+fn an_abort_is_answered_while_the_host_is_away_and_delivered_later() {
+    let mut scene = Gated::new();
+    scene.shut();
+    let abort = json!({"action": "abort", "id": "it"});
+    let reply = scene.drive.content("shell", abort);
+    assert_eq!(reply["state"], json!("running"), "{reply}");
+    let note = reply["note"].as_str().unwrap_or_default();
+    assert!(note.contains("has been unreachable"), "{reply}");
+    assert!(!scene.victim.alive().is_empty(), "nobody could end it yet");
+    scene.open();
+    let ended = scene.drive.content("await", json!({"all": ["it"]}));
+    assert!(ended.to_string().contains("stopped"), "{ended}");
+    eventually("nothing is left", || scene.victim.alive().is_empty());
+}
+
+#[test]
+fn a_runtime_ends_with_its_input_though_its_host_is_away() {
+    let mut scene = Gated::new();
+    scene.shut();
+    let (_, code) = scene.drive.finish();
+    assert_eq!(code, Some(0));
+    // The host would end it after its lease.
+    eventually("nothing is left", || {
+        let alive = scene.victim.alive();
+        alive.iter().copied().for_each(kill);
+        alive.is_empty()
+    });
 }
 
 /// Passes on the first frame at once, and all later ones late.

@@ -161,7 +161,7 @@ fn handles_wait_for_a_broker_that_is_away_for_longer_than_their_lease() {
     drive.run([noting("it")]);
     broker.kill();
     eventually("a fetch says that the host is not reached", || {
-        fetch(&mut drive, "it").contains("has been unreachable")
+        fetch(&mut drive, "it").contains("until then the host keeps the tool")
     });
     std::thread::sleep(Duration::from_secs(8));
     broker.restart();
@@ -198,4 +198,23 @@ fn nothing_is_left_after_the_lease_when_a_worker_or_a_runtime_dies() {
     eventually("the lease is over and nothing is left", || {
         victims.iter().all(|victim| victim.alive().is_empty())
     });
+}
+
+#[test]
+fn a_runtime_whose_broker_is_gone_for_good_ends_with_its_input() {
+    needs!("nats-server");
+    let mut broker = Broker::start();
+    let project = Project::with_own_config(&pooled(&broker, 600));
+    let _worker = WorkerProcess::start(&project, &broker, "w1", &[]);
+    let mut drive = project.drive();
+    drive.run([noting("it")]);
+    // These have no reply when the broker dies.
+    drive.send(
+        &json!([{"id": "c", "tool": "shell", "arguments": {"command": "touch on; sleep 600"}}]),
+    );
+    eventually("the one-shot runs", || project.root().join("on").exists());
+    broker.kill();
+    drive.send(&json!([{"id": "d", "tool": "shell", "arguments": {"command": "true"}}]));
+    drive.send(&json!([{"id": "e", "tool": "shell", "arguments": {"action": "spawn", "id": "late", "command": "cat"}}]));
+    drive.finish();
 }

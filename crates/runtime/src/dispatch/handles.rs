@@ -275,8 +275,12 @@ impl BatchRun<'_> {
         // it is withdrawn first.
         handle.withdraw(ABORTED);
         let _turn = handle.gate.lock().await;
-        let Receipt { ended, survivors } = handle.end(ABORTED).await;
+        let receipt = handle.end(ABORTED).await;
         let mut view = show::show(&self.session.inner, handle, id, View::New);
+        let Some(Receipt { ended, survivors }) = receipt else {
+            // The view says that its host is unreachable.
+            return Ok(CallAnswer::view(&self.session.inner, view));
+        };
         view.ended = Some(ended);
         if !survivors.is_empty() {
             let result = view.result.get_or_insert_default();

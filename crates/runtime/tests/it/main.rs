@@ -28,6 +28,7 @@ mod taking_up;
 mod transcripts;
 mod turn_end;
 mod typed_commands;
+mod unreached;
 
 /// A file without a `mod` line would never run.
 #[test]

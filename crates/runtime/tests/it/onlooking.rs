@@ -165,7 +165,7 @@ async fn a_secret_that_is_typed_answers_the_question_and_is_kept_nowhere() {
 async fn an_end_by_the_user_is_told_to_the_assistant() {
     let stage = spawned().await;
     let handle = stage.session.handle("a").unwrap();
-    assert_eq!(handle.abort().await.ended, 1);
+    assert_eq!(handle.abort().await.unwrap().ended, 1);
     assert_eq!(
         stage.notices(),
         "notice error failure: `a` stopped: aborted by the user"
@@ -239,7 +239,7 @@ async fn a_one_shot_is_seen_while_it_runs_and_can_be_ended() {
 
     let one_shot = stage.session.handle("tool-1").unwrap();
     assert_eq!(one_shot.log(0..5), b"first");
-    one_shot.abort().await;
+    one_shot.abort().await.unwrap();
     assert_eq!(
         running.await.unwrap(),
         "c1 ! first\nsecond\naborted by the user"
@@ -258,7 +258,13 @@ async fn a_one_shot_that_asks_can_be_ended_by_a_person() {
     let job = stage.tool.next().await;
     job.ask(text_question("q", "Which?"));
     let prompt = stage.person.next_question().await;
-    stage.session.handle("tool-1").unwrap().abort().await;
+    stage
+        .session
+        .handle("tool-1")
+        .unwrap()
+        .abort()
+        .await
+        .unwrap();
     assert_eq!(running.await.unwrap(), "c1 ! aborted by the user");
     prompt.withdrawn().await;
 }
