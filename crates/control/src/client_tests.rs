@@ -17,7 +17,11 @@ fn an_event_is_read_line_by_line() {
 fn a_socket_is_named_after_its_front_end_and_its_process() {
     let peer = Peer::named(Path::new("/run/drive-12.sock")).unwrap();
     assert_eq!((peer.front_end.as_str(), peer.pid), ("drive", 12));
-    for strange in ["/run/.new-drive-12", "/run/drive.sock", "/run/drive-x.sock"] {
+    for strange in [
+        "/run/drive-12.sock.new",
+        "/run/drive.sock",
+        "/run/drive-x.sock",
+    ] {
         assert_eq!(Peer::named(Path::new(strange)), None);
     }
 }

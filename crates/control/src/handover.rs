@@ -10,7 +10,6 @@ mod message;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -24,7 +23,7 @@ use tokio::net::{UnixListener, UnixStream};
 pub use message::{HandoverOffer, HandoverRequest};
 
 use crate::gate::PeerCheck;
-use crate::socket::within_reach;
+use crate::socket::{listen_at, within_reach};
 use message::HandoverWord;
 
 /// The longest word.
@@ -67,12 +66,11 @@ impl HandoverSocket {
     /// Listens in the folder of the control sockets, which must be the user's
     /// alone.
     pub fn listen(run_dir: &Path, is_tool: PeerCheck) -> io::Result<Self> {
-        let pid = std::process::id();
-        let path = run_dir.join(format!("serve-{pid}.{EXTENSION}"));
-        let _ = std::fs::remove_file(&path);
-        let (short, _folder) = within_reach(&path)?;
-        let listener = UnixListener::bind(short)?;
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+        Self::listen_as(run_dir, std::process::id(), is_tool)
+    }
+
+    fn listen_as(run_dir: &Path, pid: u32, is_tool: PeerCheck) -> io::Result<Self> {
+        let (listener, path) = listen_at(run_dir, &format!("serve-{pid}.{EXTENSION}"))?;
         Ok(Self {
             path,
             listener,
@@ -183,24 +181,29 @@ impl Predecessor {
         run_dir: &Path,
         request: &HandoverRequest,
     ) -> Result<Option<Self>, HandoverError> {
-        let mut refused = None;
-        for (pid, path) in sockets(run_dir) {
-            let (short, _folder) = within_reach(&path)?;
-            let stream = match UnixStream::connect(short).await {
-                Ok(stream) => stream,
-                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                    // It died.
-                    let _ = std::fs::remove_file(&path);
-                    continue;
+        loop {
+            let mut refused = None;
+            let mut has_ended = false;
+            for (pid, path) in sockets(run_dir) {
+                let (short, _folder) = within_reach(&path)?;
+                let stream = match UnixStream::connect(short).await {
+                    Ok(stream) => stream,
+                    Err(error) => {
+                        has_ended |= is_over(&path, &error);
+                        continue;
+                    }
+                };
+                match Self::ask(pid, stream, request.clone()).await {
+                    Ok(predecessor) => return Ok(Some(predecessor)),
+                    Err(error) => refused = Some(error),
                 }
-                Err(_) => continue,
-            };
-            match Self::ask(pid, stream, request.clone()).await {
-                Ok(predecessor) => return Ok(Some(predecessor)),
-                Err(error) => refused = Some(error),
+            }
+            // The successor of a server that has ended may have been absent
+            // when the sockets were listed.
+            if refused.is_some() || !has_ended {
+                return refused.map_or(Ok(None), Err);
             }
         }
-        refused.map_or(Ok(None), Err)
     }
 
     async fn ask(
@@ -239,6 +242,16 @@ impl Predecessor {
     pub async fn is_up(mut self) -> Result<(), HandoverError> {
         Ok(self.wire.say(&HandoverWord::Up, None).await?)
     }
+}
+
+/// Whether the server of a socket has ended. A socket that it has left is
+/// removed.
+fn is_over(path: &Path, error: &io::Error) -> bool {
+    if error.kind() == io::ErrorKind::ConnectionRefused {
+        let _ = std::fs::remove_file(path);
+    }
+    path.symlink_metadata()
+        .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 fn sockets(run_dir: &Path) -> Vec<(u32, PathBuf)> {

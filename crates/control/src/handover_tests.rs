@@ -20,6 +20,16 @@ fn offer(listener: &TcpListener) -> HandoverOffer {
     }
 }
 
+/// A server under this pid that refuses everybody.
+fn refusing(folder: &Path, pid: u32) -> tokio::task::JoinHandle<()> {
+    let socket = HandoverSocket::listen_as(folder, pid, |_| false).unwrap();
+    tokio::spawn(async move {
+        loop {
+            socket.next().await.refuse("not now").await;
+        }
+    })
+}
+
 fn server(is_tool: PeerCheck) -> (TempDir, Arc<HandoverSocket>) {
     let folder = tempfile::tempdir().unwrap();
     let socket = HandoverSocket::listen(folder.path(), is_tool).unwrap();
@@ -96,4 +106,25 @@ async fn without_a_server_there_is_nobody_to_replace() {
     let found = Predecessor::find(folder.path(), &request()).await.unwrap();
     assert!(found.is_none());
     assert!(!dead.exists(), "the socket of a dead server is removed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_place_that_changes_hands_is_never_missed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_owned();
+    let mut server = refusing(&path, 1);
+    let changing = tokio::spawn(async move {
+        for pid in 2..3000 {
+            let successor = refusing(&path, pid);
+            server.abort();
+            let _ = server.await;
+            server = successor;
+        }
+        server
+    });
+    while !changing.is_finished() {
+        let found = Predecessor::find(folder.path(), &request()).await;
+        assert!(found.is_err(), "no server was found");
+    }
+    changing.await.unwrap().abort();
 }

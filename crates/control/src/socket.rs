@@ -45,15 +45,7 @@ impl ControlSocket {
             .create(run_dir)?;
         std::fs::set_permissions(run_dir, std::fs::Permissions::from_mode(0o700))?;
         let pid = std::process::id();
-        let path = run_dir.join(format!("{}-{pid}.sock", api.0.front_end));
-        // Under another name until somebody listens: a socket that nobody
-        // listens on is swept.
-        let new = run_dir.join(format!(".new-{}-{pid}", api.0.front_end));
-        let _ = std::fs::remove_file(&new);
-        let (short, _folder) = within_reach(&new)?;
-        let listener = UnixListener::bind(short)?;
-        std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o600))?;
-        std::fs::rename(&new, &path)?;
+        let (listener, path) = listen_at(run_dir, &format!("{}-{pid}.sock", api.0.front_end))?;
         let (leaving, closing) = (CancellationToken::new(), CancellationToken::new());
         let offer = SocketOffer {
             api: api.clone(),
@@ -140,6 +132,20 @@ impl SocketOffer {
             });
         }
     }
+}
+
+/// Listens on a socket of this user in the folder; returns its path.
+pub(crate) fn listen_at(run_dir: &Path, name: &str) -> io::Result<(UnixListener, PathBuf)> {
+    let path = run_dir.join(name);
+    // Under another name until somebody listens: a socket that nobody listens
+    // on is swept.
+    let new = run_dir.join(format!("{name}.new"));
+    let _ = std::fs::remove_file(&new);
+    let (short, _folder) = within_reach(&new)?;
+    let listener = UnixListener::bind(short)?;
+    std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o600))?;
+    std::fs::rename(&new, &path)?;
+    Ok((listener, path))
 }
 
 /// A path that a socket address can hold: through the folder's descriptor,
