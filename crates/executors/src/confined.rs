@@ -200,6 +200,11 @@ impl JobHost for RemotePorts {
         ))
     }
 
+    fn unreachable_for(&self, time: Duration) -> BoxFuture<'static, ()> {
+        let process = self.0.clone();
+        Box::pin(async move { process.unreachable_for(time).await })
+    }
+
     fn port_open(&self, port: u16) -> BoxFuture<'static, ()> {
         let open = self.0.remote_port_open(port);
         Box::pin(async move {
@@ -221,6 +226,10 @@ struct NamespaceHost(u32);
 impl JobHost for NamespaceHost {
     fn unreachable(&self) -> Option<String> {
         None
+    }
+
+    fn unreachable_for(&self, _time: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
     }
 
     fn port_open(&self, port: u16) -> BoxFuture<'static, ()> {

@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::input::Input;
 use crate::pipes::HandedOver;
+use crate::remote;
 use crate::terminal::LocalTerminal;
 use crate::tree;
 use crate::watch::TreeControl;
@@ -189,6 +190,15 @@ impl Process {
         match self.side() {
             Side::Local(_) => None,
             Side::Remote(remote) => remote.unreachable(),
+        }
+    }
+
+    /// Resolves when the program's host has been unreachable for this time from
+    /// now on. Never resolves for a program on this machine.
+    pub async fn unreachable_for(&self, time: Duration) {
+        match self.side() {
+            Side::Local(_) => std::future::pending().await,
+            Side::Remote(remote) => remote::unreachable_for(remote, time).await,
         }
     }
 

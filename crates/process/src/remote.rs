@@ -7,11 +7,12 @@
 use std::ffi::OsString;
 use std::future::Future;
 use std::path::PathBuf;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::watch;
+use tokio::time::Instant;
 use windlass_output::{Output, OutputOptions};
 use windlass_sandbox::{LimitKind, ResourceLimits, UnresolvedSandbox};
 
@@ -211,6 +212,7 @@ pub trait RemoteProcess: Send + Sync {
     /// Whether the terminal did not echo the last write, or that is unknown.
     fn hid_last_write(&self) -> bool;
     fn port_open(&self, port: u16) -> RemoteFuture<'static, ()>;
+    /// The host, if it does not respond now. [`RemoteProcess::changes`] reports when that changes.
     fn unreachable(&self) -> Option<UnreachableHost>;
     fn held_key(&self) -> Option<&HeldKey>;
     fn read_noter(&self) -> Option<ReadNoter>;
@@ -219,6 +221,26 @@ pub trait RemoteProcess: Send + Sync {
     fn allowed(&self) -> Option<String>;
     fn denied(&self) -> Vec<String>;
     fn unprotected(&self) -> Vec<String>;
+}
+
+/// Resolves when the program's host has been unreachable for this time from now on.
+pub(crate) async fn unreachable_for(remote: &dyn RemoteProcess, time: Duration) {
+    let mut changes = remote.changes();
+    let mut silence = pin!(tokio::time::sleep(time));
+    let mut is_silent = false;
+    loop {
+        changes.borrow_and_update();
+        let was_silent = std::mem::replace(&mut is_silent, remote.unreachable().is_some());
+        if is_silent && !was_silent {
+            silence.as_mut().reset(Instant::now() + time);
+        }
+        tokio::select! {
+            () = &mut silence, if is_silent => return,
+            changed = changes.changed() => if changed.is_err() {
+                return;
+            }
+        }
+    }
 }
 
 /// A host that does not respond now.

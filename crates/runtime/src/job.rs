@@ -135,6 +135,9 @@ pub trait JobHost: Send + Sync {
     /// How long the machine has not answered, as a phrase that follows its
     /// name; `None` while it answers.
     fn unreachable(&self) -> Option<String>;
+
+    /// Resolves when the machine has not answered for this time from now on.
+    fn unreachable_for(&self, time: Duration) -> BoxFuture<'static, ()>;
 }
 
 /// The machine that this process runs on.
@@ -144,6 +147,10 @@ pub struct LocalHost;
 impl JobHost for LocalHost {
     fn unreachable(&self) -> Option<String> {
         None
+    }
+
+    fn unreachable_for(&self, _time: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
     }
 
     fn port_open(&self, port: u16) -> BoxFuture<'static, ()> {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::Instant;
 use windlass_protocol::Receipt;
 
 use crate::job::Job;
@@ -12,8 +11,6 @@ use crate::session::SessionInner;
 
 /// How long an end waits for a host that is unreachable.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The interval between checks of the host.
-const LOOK: Duration = Duration::from_millis(250);
 
 impl SessionInner {
     /// Ends a job, or what it has left running. Resolves when its processes are
@@ -21,34 +18,18 @@ impl SessionInner {
     /// soon: the job is then ended in the background when the host is reachable
     /// again, unless the session closes before.
     pub(crate) async fn abort_job(&self, job: &Arc<dyn Job>, grace: Duration) -> Option<Receipt> {
+        let unreached = job.host().unreachable_for(PATIENCE);
         let aborted = Arc::clone(job);
         let mut ending = Box::pin(async move { aborted.abort(&new_order(), grace).await });
         tokio::select! {
             biased;
             receipt = &mut ending => return Some(receipt),
-            () = unreached(job) => {}
+            () = unreached => {}
         }
         let closing = self.closing.clone();
         windlass_task::spawn_tracked(&self.tasks, async move {
             closing.run_until_cancelled(ending).await;
         });
         None
-    }
-}
-
-/// Resolves when the job's host has been unreachable for [`PATIENCE`] from now
-/// on.
-async fn unreached(job: &Arc<dyn Job>) {
-    let mut since = None;
-    loop {
-        tokio::time::sleep(LOOK).await;
-        if job.host().unreachable().is_none() {
-            since = None;
-            continue;
-        }
-        let since = *since.get_or_insert_with(Instant::now);
-        if since.elapsed() >= PATIENCE {
-            return;
-        }
     }
 }

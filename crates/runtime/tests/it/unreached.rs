@@ -2,11 +2,11 @@
 //! the end is delivered when it is back.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use serde_json::json;
+use tokio::sync::watch;
 use tokio::time::Instant;
 use windlass_runtime::{JobHost, OnTurnEnd, RefusalKind, SessionEvent, ToolEvent};
 use windlass_testing::ScriptedJob;
@@ -17,7 +17,7 @@ use crate::support::{NOBODY, Stage};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 struct DistantHost {
-    is_away: AtomicBool,
+    is_away: watch::Sender<bool>,
 }
 
 impl JobHost for DistantHost {
@@ -26,15 +26,28 @@ impl JobHost for DistantHost {
     }
 
     fn unreachable(&self) -> Option<String> {
-        let is_away = self.is_away.load(Ordering::Acquire);
+        let is_away = *self.is_away.borrow();
         is_away.then(|| "host `there` is away".to_owned())
+    }
+
+    fn unreachable_for(&self, time: Duration) -> BoxFuture<'static, ()> {
+        let mut is_away = self.is_away.subscribe();
+        Box::pin(async move {
+            loop {
+                is_away.wait_for(|it| *it).await.unwrap();
+                let back = is_away.wait_for(|it| !*it);
+                if tokio::time::timeout(time, back).await.is_err() {
+                    return;
+                }
+            }
+        })
     }
 }
 
 /// Puts a job on a host that is away.
 fn strand(job: &ScriptedJob) -> Arc<DistantHost> {
     let host = Arc::new(DistantHost {
-        is_away: AtomicBool::new(true),
+        is_away: watch::Sender::new(true),
     });
     job.on_host(host.clone());
     job.hold_on();
@@ -72,7 +85,7 @@ async fn an_abort_is_answered_and_carried_out_later() {
         r#"c1 {"id":"a","state":"running","note":"host `there` is away"}"#
     );
     assert!(!job.is_dropped(), "the order waits");
-    host.is_away.store(false, Ordering::Release);
+    host.is_away.send_replace(false);
     job.let_go();
     let over = stage.run([("await", json!({"all": ["a"]}))]).await;
     assert!(over.contains("aborted by the assistant"), "{over}");
@@ -84,7 +97,7 @@ async fn a_host_that_comes_back_is_waited_for() {
     let (stage, job, host) = stranded().await;
     let abort = stage.go([("tool", json!({"action": "abort", "id": "a"}))]);
     tokio::time::sleep(PATIENCE / 2).await;
-    host.is_away.store(false, Ordering::Release);
+    host.is_away.send_replace(false);
     tokio::time::sleep(PATIENCE * 3).await;
     assert!(!abort.is_finished());
     job.let_go();
