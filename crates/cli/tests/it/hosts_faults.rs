@@ -8,8 +8,9 @@ use serde_json::json;
 use windlass_testing::needs;
 
 use crate::hosts::{WINDLASS, hosted, over_ssh, piped};
+use crate::kept::spawn_kept;
 use crate::processes::{Victim, descendants, has_exited, kill, name};
-use crate::support::{Drive, Project, eventually, files_below};
+use crate::support::{Drive, Project, eventually, files_below, spawn};
 
 /// The far end that has the programs of a session now, by the folder of sessions.
 pub(crate) fn far_end_in(folder: &Path) -> Option<u32> {
@@ -279,6 +280,35 @@ fn a_runtime_ends_with_its_input_though_its_host_is_away() {
         let alive = scene.victim.alive();
         alive.iter().copied().for_each(kill);
         alive.is_empty()
+    });
+}
+
+#[test]
+fn a_lease_expires_while_the_carrier_is_silent_and_another_lease_lasts() {
+    let folder = tempfile::tempdir().unwrap();
+    let mark = folder.path().join("mark");
+    let script =
+        "test -e \"$1\" || { touch \"$1\"; exec \"$0\" host; }; echo $$ > \"$1\"; exec sleep 1000";
+    let via = ["sh", "-c", script, WINDLASS, mark.to_str().unwrap()];
+    let keeps = "[conversation.tools.shell.spawn.lifecycle]\nkeepable_secs = 20\n";
+    let project = Project::with_own_config(&(hosted(&via, 2) + keeps));
+    let mut drive: Drive = project.drive();
+    let (brief, lasting) = (Victim::new(), Victim::new());
+    drive.run([
+        spawn("brief", &brief.script()),
+        spawn_kept("lasting", &lasting.script()),
+    ]);
+    brief.wait_until_up();
+    lasting.wait_until_up();
+    kill(far_end(&project).unwrap());
+    let lost = drive.content("await", json!({"all": ["brief"]}));
+    assert!(lost.to_string().contains("for its lease of 2 s"), "{lost}");
+    let carrier = fs::read_to_string(&mark).unwrap();
+    let carrier: u32 = carrier.trim().parse().unwrap();
+    assert!(!has_exited(carrier), "the attempt to connect still lasts");
+    drive.kill();
+    eventually("nothing is left", || {
+        brief.alive().is_empty() && lasting.alive().is_empty()
     });
 }
 

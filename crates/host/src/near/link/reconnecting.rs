@@ -2,6 +2,7 @@
 //!
 //! Start at [`Link::lose`].
 
+use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -62,7 +63,7 @@ impl Link {
         is_dropped || self.all_programs().iter().any(|it| !it.is_left())
     }
 
-    /// Gives up programs whose lease has expired; the far side has ended them. Returns whether there are others.
+    /// Gives up programs whose lease has expired; the far side has ended them. Returns whether others need the link.
     fn give_up(&self, elapsed: Duration, why: &str) -> bool {
         let HostOptions { name, lease, .. } = &self.options;
         let mut others = false;
@@ -84,6 +85,7 @@ impl Link {
         if *lease <= elapsed {
             state.dropped.clear();
         }
+        others |= !state.dropped.is_empty();
         if !others {
             state.lost = None;
         }
@@ -101,12 +103,41 @@ impl Link {
             .unwrap_or(BACKOFF.1)
     }
 
-    /// The longest lease of the programs.
-    fn longest_lease(&self) -> Duration {
-        let programs = self.all_programs();
-        let leases = programs.iter().map(|program| program.lease());
-        leases.fold(self.options.lease, Duration::max)
+    /// Connects once, and meanwhile gives up programs whose lease expires: an attempt can take as long as a person
+    /// needs for an answer.
+    async fn attempt(self: &Arc<Self>) -> Attempt {
+        let mut connecting = pin!(self.connect(Vec::new()));
+        loop {
+            let Some(elapsed) = self.lease_elapsed() else {
+                return Attempt::Over;
+            };
+            let left = self.next_lease(elapsed);
+            let failure = match tokio::time::timeout(left, &mut connecting).await {
+                Ok(Ok(_)) => return Attempt::Over,
+                Ok(Err(error)) => Some(error.to_string()),
+                Err(_) => None,
+            };
+            let Some(elapsed) = self.lease_elapsed() else {
+                return Attempt::Over;
+            };
+            let why = failure.as_deref().unwrap_or("it does not answer");
+            tracing::debug!(host = self.options.name, why, "the host is not reached");
+            if !self.give_up(elapsed, why) {
+                return Attempt::Over;
+            }
+            if failure.is_some() {
+                return Attempt::Failed(self.next_lease(elapsed));
+            }
+        }
     }
+}
+
+/// The outcome of an attempt to connect.
+enum Attempt {
+    /// There is a link, or nothing needs one any more.
+    Over,
+    /// It failed; the next lease expires after this time.
+    Failed(Duration),
 }
 
 /// Reconnects with backoff.
@@ -118,26 +149,11 @@ async fn reconnect(link: Weak<Link>) {
             link.state.lock().lost = None;
             return;
         }
-        let Some(elapsed) = link.lease_elapsed() else {
+        let Attempt::Failed(left) = link.attempt().await else {
             return;
         };
-        let left = link.longest_lease().saturating_sub(elapsed);
-        let connected = tokio::time::timeout(left, link.connect(Vec::new())).await;
-        let why = match connected {
-            Ok(Ok(_)) => return,
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => String::from("it does not answer"),
-        };
-        tracing::debug!(host = link.options.name, why, "the host is not reached");
-        let Some(elapsed) = link.lease_elapsed() else {
-            return;
-        };
-        if elapsed >= link.options.lease && !link.give_up(elapsed, &why) {
-            return;
-        }
-        // Wake up when the next lease expires, even during a longer delay.
-        let left = link.next_lease(elapsed);
         drop(link);
+        // Wake up when the next lease expires, even during a longer delay.
         tokio::time::sleep(wait.min(left)).await;
         wait = (wait * 2).min(BACKOFF.1);
     }
