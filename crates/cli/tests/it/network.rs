@@ -1,7 +1,8 @@
 //! Two network namespaces and a link between them, whose failures a test chooses.
 //!
-//! Start at [`Network::cable`], which can be pulled out, and [`Network::radio`], which loses and delays packets. A machine
-//! that does not let this user make namespaces gives `None`, and the test is skipped.
+//! Start at [`Network::cable`], which can be pulled out, and [`Network::radio`], which loses and delays packets: with
+//! `tc netem` if the kernel has it, otherwise with a program that passes packets between two tunnels. A machine that does
+//! not let this user make namespaces gives `None`, and the test is skipped.
 
 use std::io::Write;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -14,8 +15,7 @@ pub(crate) const NEAR: &str = "10.77.0.1";
 pub(crate) const FAR: &str = "10.77.0.2";
 
 /// Passes packets between two tunnels, and loses and delays them as its input says: the share of lost packets towards
-/// the far and towards the near side, in per cent, and the shortest and longest delay, in milliseconds. It stands for
-/// `tc netem`, which not every kernel has.
+/// the far and towards the near side, in per cent, and the shortest and longest delay, in milliseconds.
 const RADIO: &str = r"
 import fcntl, heapq, os, random, select, struct, sys, time
 
@@ -67,7 +67,15 @@ pub(crate) struct Weather {
 pub(crate) struct Network {
     near: String,
     far: String,
-    radio: Option<(Child, ChildStdin)>,
+    link: NetworkLink,
+}
+
+/// What connects the namespaces.
+enum NetworkLink {
+    /// A pair of virtual Ethernet devices; `netem` may shape it.
+    Pair,
+    /// The program that passes packets between two tunnels, and its input.
+    Tunnels(Child, ChildStdin),
 }
 
 impl Network {
@@ -86,8 +94,19 @@ impl Network {
         Some(network)
     }
 
-    /// Ends that are connected by tunnels through a program that loses and delays packets.
+    /// Ends whose link can lose and delay packets.
     pub(crate) fn radio() -> Option<Self> {
+        let network = Self::cable()?;
+        if network.shape(Weather::default()) {
+            return Some(network);
+        }
+        // The kernel has no `netem`.
+        drop(network);
+        Self::tunnels()
+    }
+
+    /// Ends that are connected by tunnels through a program.
+    fn tunnels() -> Option<Self> {
         let mut network = Self::unconnected()?;
         let words = network.words_near();
         let mut child = Command::new(&words[0])
@@ -103,18 +122,9 @@ impl Network {
             is_over = child.try_wait().unwrap().is_some();
             is_over || ip(&["-n", &network.near, "link", "show", "far"])
         });
-        network.radio = Some((child, stdin));
-        if is_over
-            || !ip(&[
-                "-n",
-                &network.near,
-                "link",
-                "set",
-                "far",
-                "netns",
-                &network.far,
-            ])
-        {
+        network.link = NetworkLink::Tunnels(child, stdin);
+        let (near, far) = (&network.near, &network.far);
+        if is_over || !ip(&["-n", near, "link", "set", "far", "netns", far]) {
             return None;
         }
         network.configure();
@@ -129,7 +139,7 @@ impl Network {
         let network = Self {
             near: name("near"),
             far: name("far"),
-            radio: None,
+            link: NetworkLink::Pair,
         };
         let are_made = ip(&["netns", "add", &network.near]) && ip(&["netns", "add", &network.far]);
         are_made.then_some(network)
@@ -179,7 +189,10 @@ impl Network {
 
     /// Changes the state of a radio link.
     pub(crate) fn set_weather(&mut self, weather: Weather) {
-        let (_, stdin) = self.radio.as_mut().expect("the link is a radio link");
+        let NetworkLink::Tunnels(_, stdin) = &mut self.link else {
+            assert!(self.shape(weather), "{weather:?}");
+            return;
+        };
         let Weather {
             lost_out,
             lost_back,
@@ -189,12 +202,27 @@ impl Network {
         let line = format!("{lost_out} {lost_back} {shortest} {longest}\n");
         stdin.write_all(line.as_bytes()).unwrap();
     }
+
+    /// Shapes both directions with `netem`; returns whether the kernel has it.
+    fn shape(&self, weather: Weather) -> bool {
+        let (shortest, longest) = weather.delay;
+        let (middle, spread) = ((shortest + longest) / 2, (longest - shortest) / 2);
+        let ends = [
+            (&self.near, "near", weather.lost_out),
+            (&self.far, "far", weather.lost_back),
+        ];
+        ends.into_iter().all(|(namespace, device, lost)| {
+            let rule = format!(
+                "-n {namespace} qdisc replace dev {device} root netem loss {lost}% delay {middle}ms {spread}ms"
+            );
+            succeeds("tc", &rule.split(' ').collect::<Vec<_>>())
+        })
+    }
 }
 
 impl Drop for Network {
     fn drop(&mut self) {
-        if let Some((mut child, stdin)) = self.radio.take() {
-            drop(stdin);
+        if let NetworkLink::Tunnels(child, _) = &mut self.link {
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -214,6 +242,10 @@ fn words(namespace: &str) -> Vec<String> {
 
 /// Runs `ip`; returns whether it succeeded.
 fn ip(args: &[&str]) -> bool {
-    let output = Command::new("ip").args(args).output().unwrap();
-    output.status.success()
+    succeeds("ip", args)
+}
+
+fn succeeds(program: &str, args: &[&str]) -> bool {
+    let output = Command::new(program).args(args).output();
+    output.is_ok_and(|output| output.status.success())
 }
