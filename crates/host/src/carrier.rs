@@ -78,11 +78,11 @@ pub(crate) async fn connect(
         .take_pipes()
         .ok_or_else(|| failed(String::from("it has no pipes")))?;
     let mut head = Vec::new();
-    let is_asking = watch::Sender::new(false);
+    let (is_asking, progress) = (watch::Sender::new(false), watch::Sender::new(0));
     let name = program.to_string_lossy();
     let talk = tokio::select! {
         biased;
-        talked = talk((stdout, stdin), hello, install.as_deref(), &mut head) => match talked {
+        talked = talk((stdout, stdin), hello, (install.as_deref(), &progress), &mut head) => match talked {
             Ok(talk) => talk,
             Err(Greeting::Error(error)) => return Err(error),
             Err(Greeting::Closed) => {
@@ -96,7 +96,7 @@ pub(crate) async fn connect(
         unanswered = terminal.serve(&carrier, (host, &name), &askers, &is_asking) => {
             return Err(unanswered);
         }
-        () = impatience(limit, is_asking.subscribe()) => {
+        () = impatience(limit, is_asking.subscribe(), progress.subscribe()) => {
             if !head.is_empty() && head.len() < HEAD {
                 return Err(banner(&head));
             }
@@ -125,12 +125,12 @@ struct FirstTalk {
 async fn talk(
     (mut stdout, mut stdin): (pipe::Receiver, pipe::Sender),
     hello: NearHello,
-    install: Option<&OwnBinary>,
+    (install, progress): (Option<&OwnBinary>, &watch::Sender<u64>),
     head: &mut Vec<u8>,
 ) -> Result<FirstTalk, Greeting> {
     let mut copied = None;
     if let Some(binary) = install {
-        let installed = installing::install(&mut stdout, &mut stdin, binary).await;
+        let installed = installing::install(&mut stdout, &mut stdin, binary, progress).await;
         copied = Some(installed.map_err(|end| match end {
             InstallEnd::Closed => Greeting::Closed,
             InstallEnd::Error(error) => Greeting::Error(error),
@@ -149,16 +149,19 @@ async fn talk(
     })
 }
 
-/// Resolves when no question has been open for this time.
-async fn impatience(limit: Duration, mut is_asking: watch::Receiver<bool>) {
+/// Resolves when no question has been open, and there was no progress, for this time.
+async fn impatience(
+    limit: Duration,
+    mut is_asking: watch::Receiver<bool>,
+    mut progress: watch::Receiver<u64>,
+) {
     loop {
-        // The sender lives as long as the connection attempt.
+        // The senders live as long as the connection attempt.
         let _ = is_asking.wait_for(|is_asking| !is_asking).await;
-        if tokio::time::timeout(limit, is_asking.wait_for(|is_asking| *is_asking))
-            .await
-            .is_err()
-        {
-            return;
+        tokio::select! {
+            _ = is_asking.wait_for(|is_asking| *is_asking) => {}
+            _ = progress.changed() => {}
+            () = tokio::time::sleep(limit) => return,
         }
     }
 }
@@ -253,3 +256,7 @@ fn said(carrier: &Process, terminal: &CarrierTerminal) -> String {
     }
     format!("; it said: {}", lines.join(" / "))
 }
+
+#[cfg(test)]
+#[path = "carrier_tests.rs"]
+mod tests;

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::watch;
 
 use crate::HostError;
 
@@ -20,6 +21,8 @@ const MARK: &str = "windlass-install:";
 const PASSED_OVER: usize = 64 * 1024;
 /// How much of the binary is read at a time.
 const CHUNK: usize = 256 * 1024;
+/// How much of it is written at a time. A carrier that takes less within its time limit counts as silent.
+const PIECE: usize = 16 * 1024;
 
 /// Inspects the machine, and checks whether it has the binary. A binary in use is not removed.
 const PROBE: &str = "d=\"${XDG_CACHE_HOME:-$HOME/.cache}/windlass/bin\"; f=\"$d/windlass-@SUM\"; \
@@ -86,11 +89,13 @@ pub(crate) enum InstallEnd {
     Error(HostError),
 }
 
-/// Turns the shell at the other end of the pipes into a far end. Returns whether the binary was copied.
+/// Turns the shell at the other end of the pipes into a far end. Returns whether the binary was copied. `progress`
+/// counts the pieces that were sent: a slow carrier needs time for all of them.
 pub(crate) async fn install(
     stdout: &mut (impl AsyncRead + Unpin),
     stdin: &mut (impl AsyncWrite + Unpin),
     binary: &OwnBinary,
+    progress: &watch::Sender<u64>,
 ) -> Result<bool, InstallEnd> {
     let fill = |script: &str| {
         let script = script.replace("@SUM", &binary.checksum);
@@ -111,7 +116,7 @@ pub(crate) async fn install(
         }
         send(stdin, fill(TAKE).as_bytes()).await?;
         lines.next().await?;
-        match copy(stdin, &binary.path).await {
+        match copy(stdin, &binary.path, progress).await {
             // The shell has printed the reason.
             Ok(()) | Err(InstallEnd::Closed) => {}
             Err(error) => return Err(error),
@@ -146,7 +151,11 @@ async fn send(stdin: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> Result<(),
     sent.map_err(|_| InstallEnd::Closed)
 }
 
-async fn copy(stdin: &mut (impl AsyncWrite + Unpin), path: &Path) -> Result<(), InstallEnd> {
+async fn copy(
+    stdin: &mut (impl AsyncWrite + Unpin),
+    path: &Path,
+    progress: &watch::Sender<u64>,
+) -> Result<(), InstallEnd> {
     let unreadable = |error: io::Error| {
         InstallEnd::Error(HostError::Install {
             why: format!("this program's own file cannot be read: {error}"),
@@ -166,7 +175,10 @@ async fn copy(stdin: &mut (impl AsyncWrite + Unpin), path: &Path) -> Result<(), 
             return Ok(());
         }
         file = rest;
-        send(stdin, &chunk).await?;
+        for piece in chunk.chunks(PIECE) {
+            send(stdin, piece).await?;
+            progress.send_modify(|count| *count += 1);
+        }
     }
 }
 
