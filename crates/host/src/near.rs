@@ -208,7 +208,9 @@ impl Host {
                 program: number,
             }),
         };
-        OwnedKept::take(key).ok()
+        let kept = OwnedKept::take(key).ok()?;
+        kept.note_lease(options.lease);
+        Some(kept)
     }
 
     fn sandbox_of(&self, sandbox: Option<&UnresolvedSandbox>) -> Option<LinkSandbox> {
@@ -273,3 +275,7 @@ impl RemoteHost for Host {
         Box::pin(self.take_over(adoption))
     }
 }
+
+#[cfg(test)]
+#[path = "near_tests.rs"]
+mod tests;

@@ -46,8 +46,10 @@ pub trait RemoteHost: Send + Sync {
 pub struct RemoteAdoption {
     /// Its address.
     pub key: HeldKey,
-    /// Receives all its output, past and future.
+    /// Receives all its output, past and future, unless it is not wanted.
     pub output: Output,
+    /// Whether output is sent at all.
+    pub wants_output: bool,
     /// Receives later terminal output.
     pub tap: Option<RemoteTap>,
     /// Called once the output is as it was when the program was adopted.
@@ -57,11 +59,12 @@ pub struct RemoteAdoption {
 }
 
 impl RemoteAdoption {
-    /// Adopts a program only to end it. Its output is dropped.
+    /// Adopts a program only to end it, without its output.
     pub fn to_end(key: HeldKey) -> Self {
         Self {
             key,
             output: Output::new(OutputOptions::default()),
+            wants_output: false,
             tap: None,
             rebuild: None,
             limits: ResourceLimits::default(),
@@ -236,7 +239,7 @@ pub(crate) async fn unreachable_for(remote: &dyn RemoteProcess, time: Duration) 
         }
         tokio::select! {
             () = &mut silence, if is_silent => return,
-            changed = changes.changed() => if changed.is_err() {
+            seen = changes.changed() => if seen.is_err() {
                 return;
             }
         }

@@ -283,15 +283,20 @@ fn a_runtime_ends_with_its_input_though_its_host_is_away() {
     });
 }
 
+/// A carrier that connects once; after that it is silent, and writes its pid into the file.
+fn connecting_once(mark: &Path) -> [&str; 5] {
+    let script =
+        "test -e \"$1\" || { touch \"$1\"; exec \"$0\" host; }; echo $$ > \"$1\"; exec sleep 1000";
+    ["sh", "-c", script, WINDLASS, mark.to_str().unwrap()]
+}
+
 #[test]
 fn a_lease_expires_while_the_carrier_is_silent_and_another_lease_lasts() {
     let folder = tempfile::tempdir().unwrap();
     let mark = folder.path().join("mark");
-    let script =
-        "test -e \"$1\" || { touch \"$1\"; exec \"$0\" host; }; echo $$ > \"$1\"; exec sleep 1000";
-    let via = ["sh", "-c", script, WINDLASS, mark.to_str().unwrap()];
     let keeps = "[conversation.tools.shell.spawn.lifecycle]\nkeepable_secs = 20\n";
-    let project = Project::with_own_config(&(hosted(&via, 2) + keeps));
+    let config = hosted(&connecting_once(&mark), 2) + keeps;
+    let project = Project::with_own_config(&config);
     let mut drive: Drive = project.drive();
     let (brief, lasting) = (Victim::new(), Victim::new());
     drive.run([
@@ -310,6 +315,22 @@ fn a_lease_expires_while_the_carrier_is_silent_and_another_lease_lasts() {
     eventually("nothing is left", || {
         brief.alive().is_empty() && lasting.alive().is_empty()
     });
+}
+
+#[test]
+fn a_runtime_ends_though_the_rest_of_a_one_shot_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let mark = folder.path().join("mark");
+    let project = Project::with_own_config(&hosted(&connecting_once(&mark), 1));
+    let mut drive: Drive = project.drive();
+    let reply = drive.one("shell", json!({"command": "sleep 1000 & echo begun"}));
+    assert!(reply.to_string().contains("begun"), "{reply}");
+    drive.run([spawn("it", "exec sleep 1000")]);
+    kill(far_end(&project).unwrap());
+    let lost = drive.content("await", json!({"all": ["it"]}));
+    assert!(lost.to_string().contains("for its lease of 1 s"), "{lost}");
+    let (_, code) = drive.finish();
+    assert_eq!(code, Some(0));
 }
 
 /// Passes on the first frame at once, and all later ones late.

@@ -356,7 +356,11 @@ async fn a_runtime_keeps_its_link_while_another_has_the_handle_that_it_left() {
     drop(kept);
     let left = far_folder(folder.path(), &first);
     let serving = far_end(&left);
-    let adopted = second.adopt(RemoteAdoption::to_end(key)).await.unwrap();
+    let adoption = RemoteAdoption {
+        wants_output: true,
+        ..RemoteAdoption::to_end(key)
+    };
+    let adopted = second.adopt(adoption).await.unwrap();
     assert!(adopted.output().read_all(1000).text.contains("begun"));
     echo(&other, "the link is the same").await;
     assert_eq!(far_end(&left), serving);

@@ -196,14 +196,28 @@ impl FarProgram {
         };
         let process = match adopted {
             Ok(process) => process,
+            Err(TakeOverError::Gone { .. }) => {
+                let why = match files.key() {
+                    Some(_) => "it has no holder there any more",
+                    None => "it is not known there",
+                };
+                let receipt = files.receipt();
+                files.remove();
+                gone(why.to_owned(), receipt);
+                return None;
+            }
+            Err(error) if spec.origin.is_some() => {
+                // It may be adopted later.
+                let failed = FarFrame::Failed {
+                    program: number,
+                    failure: StartFailure::Other,
+                    problem: words(&error),
+                };
+                sender.send(&failed.write());
+                return None;
+            }
             Err(error) => {
-                if let TakeOverError::Gone { .. } = error {
-                    let receipt = files.receipt();
-                    files.remove();
-                    gone("it has no holder there any more".to_owned(), receipt);
-                } else {
-                    gone(words(&error), None);
-                }
+                gone(words(&error), None);
                 return None;
             }
         };

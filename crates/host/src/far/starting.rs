@@ -109,7 +109,9 @@ pub(super) async fn adopt_soon(
     let begun = Instant::now();
     loop {
         match adopt(launcher, files).await {
-            Err(TakeOverError::Busy { .. }) if begun.elapsed() < LETTING_GO => {
+            Err(TakeOverError::Busy { .. } | TakeOverError::Silent { .. })
+                if begun.elapsed() < LETTING_GO =>
+            {
                 tokio::time::sleep(STEP).await;
             }
             adopted => return adopted,

@@ -36,7 +36,12 @@ impl Host {
         }
         match program.started().await {
             Ok(()) => Ok(Process::remote(program)),
-            Err(_) => Err(gone(name)),
+            Err(_) if program.is_gone() => Err(gone(name)),
+            // It may be adopted later.
+            Err(error) => {
+                tracing::debug!(%error, "a kept program is not adopted");
+                Err(TakeOverError::Silent { name })
+            }
         }
     }
 

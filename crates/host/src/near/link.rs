@@ -9,10 +9,10 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use tokio::sync::oneshot;
+use tokio::sync::watch;
 use windlass_hold_wire::{
-    FarFrame, FarHello, FramedOutput, HolderOrder, LINK_VERSION, LinkSession, NearFrame, NearHello,
-    ProgramStart,
+    FarFrame, FarHello, FramedOutput, HolderOrder, LINK_VERSION, LONGEST_FRAME, LinkSession,
+    NearFrame, NearHello, ProgramStart,
 };
 use windlass_process::{Launcher, UnreachableHost};
 
@@ -67,11 +67,12 @@ struct LinkState {
     askers: Vec<Arc<dyn CarrierAsker>>,
 }
 
-/// A pending wait for a port.
+/// A pending wait for a port. It lasts until the port is open or the program is dropped: the far side looks at the
+/// port as long.
 struct PortWatch {
     port: u16,
     program: u64,
-    open: oneshot::Sender<()>,
+    is_open: watch::Sender<bool>,
 }
 
 impl Link {
@@ -182,13 +183,20 @@ impl Link {
             program: number,
             start: Box::new(start),
         };
+        let frame = frame.write();
+        if frame.len() > LONGEST_FRAME {
+            program.fail_start(&format!(
+                "the command and its environment have {} bytes, and at most {LONGEST_FRAME} can be sent to a host; \
+                 pass long data in a file or as input",
+                frame.len()
+            ));
+            return;
+        }
         let is_sent = {
             let mut state = self.state.lock();
             state.programs.insert(number, weak);
             let sender = state.sender.as_ref();
-            sender
-                .inspect(|sender| sender.send(&frame.write()))
-                .is_some()
+            sender.inspect(|sender| sender.send(&frame)).is_some()
         };
         if !is_sent {
             // The link broke after the check.
@@ -217,9 +225,11 @@ impl Link {
     pub(super) fn drop_program(&self, number: u64, fate: DroppedFate) {
         let mut state = self.state.lock();
         state.programs.remove(&number);
+        state.ports.retain(|_, watch| watch.program != number);
         let frame = match fate {
             DroppedFate::Over => NearFrame::Forget { program: number },
             DroppedFate::Left => return,
+            DroppedFate::NotAdopted => NearFrame::Leave { program: number },
             DroppedFate::Ended(grace) => {
                 state.dropped.insert(number, grace);
                 end_of(number, grace)
@@ -231,16 +241,23 @@ impl Link {
     }
 
     /// Resolves when a port there is being listened on.
-    pub(super) fn watch_port(&self, program: u64, port: u16) -> oneshot::Receiver<()> {
-        let (open, opened) = oneshot::channel();
+    pub(super) fn watch_port(&self, program: u64, port: u16) -> watch::Receiver<bool> {
+        let mut state = self.state.lock();
+        let mut watches = state.ports.values();
+        if let Some(pending) = watches.find(|it| it.program == program && it.port == port) {
+            return pending.is_open.subscribe();
+        }
         let id = self.next_number();
+        let (is_open, opened) = watch::channel(false);
         let watch = PortWatch {
             port,
             program,
-            open,
+            is_open,
         };
-        self.state.lock().ports.insert(id, watch);
-        self.send(&NearFrame::Port { id, port, program });
+        state.ports.insert(id, watch);
+        if let Some(sender) = &state.sender {
+            sender.send(&NearFrame::Port { id, port, program }.write());
+        }
         opened
     }
 
@@ -385,7 +402,7 @@ impl Link {
             | FarFrame::Usage { program, .. } => *program,
             FarFrame::Port { id } => {
                 if let Some(watch) = self.state.lock().ports.remove(id) {
-                    let _ = watch.open.send(());
+                    watch.is_open.send_replace(true);
                 }
                 return;
             }
@@ -393,7 +410,11 @@ impl Link {
         };
         let program = {
             let mut state = self.state.lock();
-            if matches!(frame, FarFrame::Ended { .. } | FarFrame::Gone { .. })
+            let is_over = matches!(
+                frame,
+                FarFrame::Ended { .. } | FarFrame::Gone { .. } | FarFrame::Failed { .. }
+            );
+            if is_over
                 && state.dropped.remove(&number).is_some()
                 && let Some(sender) = &state.sender
             {
@@ -433,6 +454,8 @@ pub(super) enum DroppedFate {
     Over,
     /// Nothing: it was left for another runtime.
     Left,
+    /// Release it: its adoption did not complete, and it may be adopted later.
+    NotAdopted,
     /// End it, with this grace period.
     Ended(Duration),
 }
@@ -442,8 +465,7 @@ async fn read(link: Weak<Link>, connection: CarrierLink, number: u64) {
     let CarrierLink {
         carrier,
         mut reader,
-        // The link has a clone. When that is dropped, the queue to the carrier drains and closes, and the far side
-        // ends.
+        // The pipe stays open for orders in progress after the link was dropped, until the far side times out.
         sender: _,
         ..
     } = connection;
@@ -470,10 +492,16 @@ async fn read(link: Weak<Link>, connection: CarrierLink, number: u64) {
         }
         Some(())
     };
-    while let Ok(Ok(())) = tokio::time::timeout(limit, reader.next(take)).await {}
+    let silence = loop {
+        match tokio::time::timeout(limit, reader.next(take)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) => break Duration::ZERO,
+            Err(_) => break limit,
+        }
+    };
     beating.abort();
     drop(carrier);
     if let Some(link) = link.upgrade() {
-        link.lose(number);
+        link.lose(number, silence);
     }
 }

@@ -21,7 +21,7 @@ use windlass_process::{
 };
 use windlass_sandbox::LimitKind;
 
-use self::state::{ProgramState, Settling};
+use self::state::{Ownership, ProgramState, Settling};
 use super::WINDOW;
 use super::link::{DroppedFate, Link};
 use super::owner::OwnedKept;
@@ -96,7 +96,7 @@ impl NearProgram {
         NearFrame::Resume {
             program: self.number,
             from,
-            credit: from + WINDOW,
+            credit: from.saturating_add(WINDOW),
             origin: self.origin,
             sandbox: self.sandbox.clone().map(Box::new),
         }
@@ -113,9 +113,14 @@ impl NearProgram {
         matches!(state.started, Some(Ok(()))) && state.exit.is_none()
     }
 
+    /// Whether the far side has it no longer, or was given up.
+    pub(super) fn is_gone(&self) -> bool {
+        self.state.lock().ownership == Ownership::Gone
+    }
+
     /// Whether it was left for another runtime.
     pub(super) fn is_left(&self) -> bool {
-        self.state.lock().left
+        self.state.lock().ownership == Ownership::Left
     }
 
     /// Wakes all waiters.
@@ -158,10 +163,15 @@ impl NearProgram {
         if self.state.lock().started.is_some() {
             self.finish_output();
         }
-        self.state.lock().receipt.get_or_insert_with(|| Receipt {
+        let mut state = self.state.lock();
+        if state.ownership == Ownership::Ours {
+            state.ownership = Ownership::Gone;
+        }
+        state.receipt.get_or_insert_with(|| Receipt {
             ended,
             survivors: Vec::new(),
         });
+        drop(state);
         self.fail_start(why);
     }
 
@@ -244,7 +254,8 @@ impl NearProgram {
                     LinkExit::Signal(signal) => Exit::Signal(signal),
                     LinkExit::Lost(why) => Exit::Lost(why),
                 };
-                state.exiting.get_or_insert((offset, exit));
+                // The newest one is valid: a resumed program may have less output than an earlier link announced.
+                state.exiting = Some((offset, exit));
                 drop(state);
                 self.exit_if_complete();
             }
@@ -323,11 +334,12 @@ impl NearProgram {
     fn gone(&self, why: &str, ended: usize) {
         let host = &self.link.options.name;
         let is_started = self.state.lock().started.is_some();
-        if is_started {
-            self.lose(&format!("host `{host}`: {why}"), ended);
+        let when = if is_started {
+            ""
         } else {
-            self.fail_start("the link was lost while the program was started; start it again");
-        }
+            "the link was lost while the program was started; "
+        };
+        self.lose(&format!("{when}host `{host}`: {why}"), ended);
     }
 
     fn order(&self, id: u64, order: HolderOrder) -> NearFrame {
@@ -360,7 +372,7 @@ impl NearProgram {
     pub(super) fn receive(&self, from: u64, is_stderr: bool, bytes: &[u8]) {
         let (received, again) = {
             let state = self.state.lock();
-            if state.exit.is_some() || state.left {
+            if state.exit.is_some() || state.ownership == Ownership::Left {
                 return;
             }
             (state.received, state.again.is_some())
@@ -465,13 +477,12 @@ impl Drop for NearProgram {
         // A confirmed end has ended everything, and a lost program cannot be reached.
         let is_over = state.exit.is_some() && state.receipt.is_some();
         let is_lost = matches!(state.started, Some(Err(_)));
-        let fate = if state.left {
+        let fate = if state.ownership == Ownership::Left {
             DroppedFate::Left
         } else if is_over || is_lost {
             DroppedFate::Over
         } else if state.again.is_some() {
-            // It was not adopted in time, and may be adopted later.
-            DroppedFate::Left
+            DroppedFate::NotAdopted
         } else {
             DroppedFate::Ended(self.grace)
         };

@@ -219,6 +219,7 @@ impl Launcher {
             let _ = std::fs::remove_file(log);
         }
         let adoption = RemoteAdoption {
+            wants_output: true,
             key: key.clone(),
             output: Output::new(options.output),
             tap: options.tap.map(RemoteTap),

@@ -16,7 +16,7 @@ const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::fro
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LinkLoss {
     pub(super) at: Instant,
-    /// Its time on the clock, for people.
+    /// The time of the last message on the clock, for people.
     pub(super) since: SystemTime,
 }
 
@@ -31,8 +31,9 @@ impl LinkMaker {
 }
 
 impl Link {
-    /// Handles a broken link: reconnects while a program needs it and a lease has not expired.
-    pub(super) fn lose(self: &Arc<Self>, number: u64) {
+    /// Handles a broken link after this time of silence: reconnects while a program needs it and a lease has not
+    /// expired.
+    pub(super) fn lose(self: &Arc<Self>, number: u64, silence: Duration) {
         {
             let mut state = self.state.lock();
             if state.links != number {
@@ -41,7 +42,7 @@ impl Link {
             state.sender = None;
             state.lost = Some(LinkLoss {
                 at: Instant::now(),
-                since: SystemTime::now(),
+                since: SystemTime::now() - silence,
             });
         }
         self.wake_all();

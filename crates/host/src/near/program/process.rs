@@ -11,7 +11,7 @@ use windlass_process::{
 };
 use windlass_sandbox::{LimitKind, ResourceLimits};
 
-use super::{NearProgram, OwnedKept, Settling};
+use super::{NearProgram, OwnedKept, Ownership, Settling};
 
 /// The maximum number of unconfirmed bytes of input.
 const INPUT_LIMIT: usize = 1024 * 1024;
@@ -60,7 +60,7 @@ impl RemoteProcess for NearProgram {
             };
             self.finish_output();
             let mut state = self.state.lock();
-            state.left = true;
+            state.ownership = Ownership::Left;
             let left = || Exit::Lost(String::from("it was left running"));
             state.exit.get_or_insert_with(left);
             state.receipt.get_or_insert_default();
@@ -158,7 +158,8 @@ impl RemoteProcess for NearProgram {
         Box::pin(async move {
             {
                 let mut state = self.state.lock();
-                if !matches!(state.exit, Some(Exit::Lost(_))) || state.receipt.is_none() {
+                let is_lost = matches!(state.exit, Some(Exit::Lost(_))) && state.receipt.is_some();
+                if state.ownership == Ownership::Ours && !is_lost {
                     state.receipt = None;
                     state.ending = Some(grace);
                     self.link.send(&self.order(0, HolderOrder::End { grace }));
@@ -243,9 +244,9 @@ impl RemoteProcess for NearProgram {
     }
 
     fn port_open(&self, port: u16) -> RemoteFuture<'static, ()> {
-        let opened = self.link.watch_port(self.number, port);
+        let mut opened = self.link.watch_port(self.number, port);
         Box::pin(async move {
-            if opened.await.is_err() {
+            if opened.wait_for(|is_open| *is_open).await.is_err() {
                 std::future::pending::<()>().await;
             }
         })

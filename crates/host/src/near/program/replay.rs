@@ -13,7 +13,7 @@ use super::{Link, NearProgram, OwnedKept};
 
 /// The grace period of an adopted program that is dropped.
 const ADOPTED_GRACE: Duration = Duration::from_secs(2);
-/// An upper bound on the lease of a kept program. Only the far side knows that of an adopted one.
+/// An upper bound on the lease of a kept program.
 const LONGEST_LEASE: Duration = Duration::from_hours(24);
 
 impl NearProgram {
@@ -25,6 +25,10 @@ impl NearProgram {
         sandbox: Option<LinkSandbox>,
     ) -> Arc<Self> {
         let mut state = ProgramState::new(TerminalSize::default(), adoption.limits);
+        if !adoption.wants_output {
+            // No output begins there, so none is sent.
+            state.received = u64::MAX;
+        }
         state.again = Some(ReplayedOutput {
             until: None,
             rebuild: adoption.rebuild,
@@ -40,8 +44,8 @@ impl NearProgram {
             capture: RemoteCapture::Separate,
             has_input: true,
             grace: ADOPTED_GRACE,
+            keep_lease: Some(kept.noted_lease().unwrap_or(LONGEST_LEASE)),
             kept: Some(kept),
-            keep_lease: Some(LONGEST_LEASE),
             origin: Some(origin),
             sandbox,
             state: Mutex::new(state),

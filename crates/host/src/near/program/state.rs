@@ -46,10 +46,20 @@ pub(super) struct ProgramState {
     pub(super) allowed: Option<String>,
     pub(super) unprotected: Vec<String>,
     pub(super) denied: Vec<String>,
-    /// Whether it was left for another runtime.
-    pub(super) left: bool,
+    pub(super) ownership: Ownership,
     /// The replay of its output, if one is in progress.
     pub(super) again: Option<ReplayedOutput>,
+}
+
+/// The owner of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ownership {
+    /// This runtime.
+    Ours,
+    /// It was left for another runtime.
+    Left,
+    /// The far side has it no longer, or was given up: no order reaches it any more.
+    Gone,
 }
 
 /// The replay of an adopted program's output.
@@ -98,7 +108,7 @@ impl ProgramState {
             allowed: None,
             unprotected: Vec::new(),
             denied: Vec::new(),
-            left: false,
+            ownership: Ownership::Ours,
             again: None,
         }
     }

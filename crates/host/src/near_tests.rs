@@ -1,0 +1,420 @@
+//! The near end, with a far end that the test plays.
+
+use std::time::Instant;
+
+use parking_lot::Mutex;
+use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
+use tokio::sync::mpsc;
+use windlass_hold_wire::{AppliedRules, FarFrame, HolderOrder, LinkExit, NearFrame, StartFailure};
+use windlass_output::{Output, OutputOptions};
+use windlass_process::{Command, Exit, Signal};
+use windlass_sandbox::ResourceLimits;
+
+use super::*;
+use crate::LinkPipe;
+use crate::pieces::{FrameReader, FrameSender};
+
+/// Links to the test.
+struct Played {
+    links: Mutex<Option<mpsc::UnboundedSender<DuplexStream>>>,
+    since: Instant,
+}
+
+impl LinkSource for Played {
+    fn open(&self, _session: LinkSession) -> RemoteFuture<'_, Result<LinkPipe, HostError>> {
+        let (near, far) = tokio::io::duplex(1 << 16);
+        let links = self.links.lock();
+        let is_open = links.as_ref().is_some_and(|links| links.send(far).is_ok());
+        let (input, output): (ReadHalf<_>, WriteHalf<_>) = tokio::io::split(near);
+        Box::pin(async move {
+            if is_open {
+                return Ok(LinkPipe {
+                    input: Box::new(input),
+                    output: Box::new(output),
+                });
+            }
+            let why = String::from("it is away");
+            Err(HostError::Unreached { why })
+        })
+    }
+
+    fn lease_since(&self) -> Option<Instant> {
+        Some(self.since)
+    }
+}
+
+/// A host, and its far side.
+struct Stage {
+    host: Host,
+    source: Arc<Played>,
+    links: mpsc::UnboundedReceiver<DuplexStream>,
+    folder: tempfile::TempDir,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let (sender, links) = mpsc::unbounded_channel();
+        let source = Arc::new(Played {
+            links: Mutex::new(Some(sender)),
+            since: Instant::now(),
+        });
+        let mut options = HostOptions::new("there", Vec::new(), "/");
+        options.lease = Duration::from_mins(10);
+        let host = Host::over(options, Arc::clone(&source) as Arc<dyn LinkSource>).unwrap();
+        Self {
+            host,
+            source,
+            links,
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    /// Accepts the next link.
+    async fn link(&mut self) -> FarSide {
+        let (input, output) = tokio::io::split(self.links.recv().await.unwrap());
+        let (sender, writing) = FrameSender::new(output);
+        windlass_task::spawn(writing);
+        let mut far = FarSide {
+            reader: FrameReader::new(input),
+            sender,
+        };
+        assert!(matches!(far.next().await, NearFrame::Hello(_)));
+        far.send(&FarFrame::Hello(crate::describe_machine(&[], true)));
+        far
+    }
+
+    /// Refuses all further links.
+    fn close(&self) {
+        self.source.links.lock().take();
+    }
+
+    /// Starts a program in the background.
+    fn start(&self, command: Command) -> tokio::task::JoinHandle<Result<Process, StartError>> {
+        let options = LauncherOptions {
+            environment: None,
+            hold_trees: false,
+        };
+        let host: Arc<dyn RemoteHost> = Arc::new(self.host.clone());
+        let launcher = Launcher::new(options).unwrap().on_host(host);
+        tokio::spawn(async move { launcher.start(command).await })
+    }
+
+    /// A running program, and its link.
+    async fn started(&mut self) -> (Process, FarSide, u64) {
+        let starting = self.start(Command::new("it"));
+        let mut far = self.link().await;
+        let number = far.start().await;
+        let process = starting.await.unwrap().unwrap();
+        (process, far, number)
+    }
+
+    fn key(&self) -> HeldKey {
+        HeldKey {
+            folder: self.folder.path().to_owned(),
+            name: "it".to_owned(),
+            nonce: [7; 16],
+            remote: Some(RemotePlace {
+                host: "there".to_owned(),
+                program: 3,
+            }),
+        }
+    }
+
+    /// Adopts a kept program in the background.
+    fn adopt(
+        &self,
+        adoption: RemoteAdoption,
+    ) -> tokio::task::JoinHandle<Result<Process, TakeOverError>> {
+        let host = self.host.clone();
+        tokio::spawn(async move { host.adopt(adoption).await })
+    }
+
+    fn adoption(&self) -> RemoteAdoption {
+        RemoteAdoption {
+            key: self.key(),
+            output: Output::new(OutputOptions::default()),
+            wants_output: true,
+            tap: None,
+            rebuild: None,
+            limits: ResourceLimits::default(),
+            sandbox: None,
+        }
+    }
+
+    fn is_noted_gone(&self) -> bool {
+        self.folder.path().join("it.gone").exists()
+    }
+}
+
+/// The far side of one link. Dropping it loses the link.
+struct FarSide {
+    reader: FrameReader<ReadHalf<DuplexStream>>,
+    sender: FrameSender,
+}
+
+impl FarSide {
+    fn send(&self, frame: &FarFrame) {
+        self.sender.send(&frame.write());
+    }
+
+    /// The next frame, except for beats, credits, and those that tidy up.
+    async fn next(&mut self) -> NearFrame {
+        loop {
+            match self.reader.next(NearFrame::read).await.unwrap() {
+                NearFrame::Beat | NearFrame::Credit { .. } | NearFrame::Forget { .. } => {}
+                frame => return frame,
+            }
+        }
+    }
+
+    /// Starts the program that is asked for next.
+    async fn start(&mut self) -> u64 {
+        let NearFrame::Start { program, .. } = self.next().await else {
+            panic!("no start");
+        };
+        self.send(&FarFrame::Started {
+            program,
+            pid: 1,
+            rules: AppliedRules::default(),
+        });
+        program
+    }
+
+    /// The program that is resumed next, and the offset of its output.
+    async fn resume(&mut self) -> (u64, u64) {
+        match self.next().await {
+            NearFrame::Resume { program, from, .. } => (program, from),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn exit(&self, program: u64, offset: u64, exit: LinkExit, remaining: u32) {
+        self.send(&FarFrame::Exited {
+            program,
+            offset,
+            exit,
+            remaining,
+            exceeded: None,
+            denied: Vec::new(),
+        });
+    }
+
+    fn output(&self, program: u64, from: u64, bytes: &[u8]) {
+        self.send(&FarFrame::Output {
+            program,
+            from,
+            is_stderr: false,
+            bytes: bytes.to_vec(),
+        });
+    }
+
+    fn gone(&self, program: u64, why: &str) {
+        self.send(&FarFrame::Gone {
+            program,
+            why: why.to_owned(),
+            ended: 0,
+            receipt: None,
+        });
+    }
+}
+
+/// Waits until the near side has received this much of the output.
+async fn received(process: &Process, length: u64) {
+    let mut changes = process.output().changes();
+    while process.output().position() < length {
+        changes.changed().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_program_ends_with_less_output_than_an_earlier_link_announced() {
+    let mut stage = Stage::new();
+    let (process, far, number) = stage.started().await;
+    far.output(number, 0, b"first");
+    far.exit(number, 100, LinkExit::Code(0), 0);
+    received(&process, 5).await;
+    drop(far);
+    let mut far = stage.link().await;
+    assert_eq!(far.resume().await, (number, 5));
+    let why = String::from("its output is incomplete");
+    far.exit(number, 10, LinkExit::Lost(why.clone()), 0);
+    far.output(number, 5, b" part");
+    assert_eq!(process.wait().await, Exit::Lost(why));
+    assert_eq!(process.output().raw(0..10), b"first part");
+}
+
+#[tokio::test]
+async fn a_program_that_is_gone_with_what_it_left_running_is_ended_at_once() {
+    let mut stage = Stage::new();
+    let (process, far, number) = stage.started().await;
+    far.exit(number, 0, LinkExit::Code(0), 1);
+    process.wait().await;
+    assert_eq!(process.remaining().await, 1);
+    drop(far);
+    let mut far = stage.link().await;
+    far.resume().await;
+    far.gone(number, "its lease has expired");
+    // Frames are handled in order.
+    let next = stage.start(Command::new("next"));
+    far.start().await;
+    next.await.unwrap().unwrap();
+    process.end(Duration::ZERO).await;
+    assert_eq!(process.remaining().await, 0);
+}
+
+#[tokio::test]
+async fn a_start_that_may_have_run_is_not_said_to_be_repeatable() {
+    let mut stage = Stage::new();
+    let starting = stage.start(Command::new("it"));
+    let mut far = stage.link().await;
+    let NearFrame::Start { program, .. } = far.next().await else {
+        panic!("no start");
+    };
+    drop(far);
+    let mut far = stage.link().await;
+    far.resume().await;
+    far.gone(program, "it was claimed before and is not started twice");
+    let error = starting.await.unwrap().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "host `there`: the link was lost while the program was started; host `there`: it was claimed before and is \
+         not started twice"
+    );
+}
+
+#[tokio::test]
+async fn a_start_that_is_too_long_fails_and_the_link_stays() {
+    let mut stage = Stage::new();
+    let (_process, mut far, _) = stage.started().await;
+    let long = stage.start(Command::new("it").arg("x".repeat(2 << 20)));
+    let error = long.await.unwrap().unwrap_err().to_string();
+    assert!(error.contains("at most 1048576 can be sent"), "{error}");
+    let next = stage.start(Command::new("next"));
+    far.start().await;
+    next.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn waits_for_the_same_port_are_one_wait_at_the_far_side() {
+    let mut stage = Stage::new();
+    let (process, mut far, number) = stage.started().await;
+    for _ in 0..3 {
+        drop(process.remote_port_open(80).unwrap());
+    }
+    let open = process.remote_port_open(80).unwrap();
+    process.signal(Signal::Interrupt).unwrap();
+    let NearFrame::Port { id, port: 80, .. } = far.next().await else {
+        panic!("no port");
+    };
+    assert!(matches!(far.next().await, NearFrame::Order { .. }));
+    far.send(&FarFrame::Port { id });
+    open.await;
+    // It is looked at again.
+    let _again = process.remote_port_open(80).unwrap();
+    assert!(matches!(far.next().await, NearFrame::Port { program, .. } if program == number));
+}
+
+#[tokio::test]
+async fn an_adoption_that_is_dropped_releases_the_program() {
+    let mut stage = Stage::new();
+    let adopting = stage.adopt(stage.adoption());
+    let mut far = stage.link().await;
+    let (program, _) = far.resume().await;
+    far.send(&FarFrame::Resumed {
+        program,
+        pid: 1,
+        orders: 0,
+        offset: 100,
+        terminal: None,
+    });
+    far.output(program, 0, b"begin");
+    adopting.abort();
+    let next = far.next().await;
+    assert!(
+        matches!(next, NearFrame::Leave { program: it } if it == program),
+        "{next:?}"
+    );
+}
+
+#[tokio::test]
+async fn only_a_program_that_is_gone_is_noted_as_gone() {
+    let mut stage = Stage::new();
+    let adopting = stage.adopt(stage.adoption());
+    let mut far = stage.link().await;
+    let (program, _) = far.resume().await;
+    far.send(&FarFrame::Failed {
+        program,
+        failure: StartFailure::Other,
+        problem: String::from("its holder is busy"),
+    });
+    let error = adopting.await.unwrap().unwrap_err();
+    assert!(matches!(error, TakeOverError::Silent { .. }), "{error}");
+    assert!(!stage.is_noted_gone());
+
+    let adopting = stage.adopt(stage.adoption());
+    let (program, _) = far.resume().await;
+    far.gone(program, "it has no holder there any more");
+    let error = adopting.await.unwrap().unwrap_err();
+    assert!(matches!(error, TakeOverError::Gone { .. }), "{error}");
+    assert!(stage.is_noted_gone());
+}
+
+#[tokio::test]
+async fn an_adopted_program_has_the_lease_that_it_was_started_with() {
+    let mut stage = Stage::new();
+    let lease = Duration::from_secs(1234);
+    let kept = OwnedKept::take(stage.key()).unwrap();
+    kept.note_lease(lease);
+    drop(kept);
+    let adopting = stage.adopt(stage.adoption());
+    let mut far = stage.link().await;
+    let (program, _) = far.resume().await;
+    far.send(&FarFrame::Resumed {
+        program,
+        pid: 1,
+        orders: 0,
+        offset: 0,
+        terminal: None,
+    });
+    let process = adopting.await.unwrap().unwrap();
+    stage.close();
+    drop(far);
+    process.unreachable_for(Duration::ZERO).await;
+    assert_eq!(process.unreachable().unwrap().lease, Some(lease));
+}
+
+#[tokio::test]
+async fn a_program_that_is_adopted_to_be_ended_sends_no_output() {
+    let mut stage = Stage::new();
+    let adopting = stage.adopt(RemoteAdoption::to_end(stage.key()));
+    let mut far = stage.link().await;
+    let (program, from) = far.resume().await;
+    assert_eq!(from, u64::MAX);
+    far.send(&FarFrame::Resumed {
+        program,
+        pid: 1,
+        orders: 0,
+        offset: 1 << 30,
+        terminal: None,
+    });
+    let process = adopting.await.unwrap().unwrap();
+    let ending = tokio::spawn(async move { process.end(Duration::ZERO).await });
+    let end = far.next().await;
+    assert!(
+        matches!(
+            end,
+            NearFrame::Order {
+                order: HolderOrder::End { .. },
+                ..
+            }
+        ),
+        "{end:?}"
+    );
+    far.send(&FarFrame::Ended {
+        program,
+        ended: 2,
+        survivors: Vec::new(),
+    });
+    far.exit(program, 1 << 30, LinkExit::Signal(9), 0);
+    assert_eq!(ending.await.unwrap().ended, 2);
+}
