@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::kept::spawn_kept;
 use crate::pool_support::WorkerProcess;
 use crate::support::{Drive, Project, spawn, within};
 
@@ -93,7 +94,11 @@ impl Drop for Cluster {
 }
 
 /// Starts handles that note their start and wait for a line. Gives those that were started.
-fn start_all(drive: &mut Drive, ids: &[String]) -> BTreeSet<String> {
+fn start_all(
+    drive: &mut Drive,
+    ids: &[String],
+    spawn: impl Fn(&str, &str) -> Value,
+) -> BTreeSet<String> {
     let mut started = BTreeSet::new();
     for batch in ids.chunks(BATCH) {
         let calls: Vec<Value> = batch
@@ -114,6 +119,16 @@ fn start_all(drive: &mut Drive, ids: &[String]) -> BTreeSet<String> {
         }
     }
     started
+}
+
+/// Waits until the session has the kept handles of its predecessor.
+fn take_over(drive: &mut Drive, ids: &BTreeSet<String>) {
+    for id in ids {
+        within(PATIENCE, "the handle is taken over", || {
+            let reply = drive.one("shell", json!({"action": "fetch", "id": id}));
+            reply["is_error"] == json!(false)
+        });
+    }
 }
 
 /// Tells each handle to end; returns how many finished, and how many were lost.
@@ -162,7 +177,9 @@ fn a_thousand_handles_survive_deaths_of_all_kinds() {
     let project = Project::new();
     project.write_own(&format!(
         "[hosts.fleet]\nnats = \"{}\"\npool = \"ci\"\nreplicas = 3\nlease_secs = 30\n\
-         [conversation.tools.shell]\nrun = \"unattended\"\nhost = \"fleet\"\n",
+         [kept]\nmax = {HANDLES}\n\
+         [conversation.tools.shell]\nrun = \"unattended\"\nhost = \"fleet\"\n\
+         [conversation.tools.shell.spawn.lifecycle]\nkeepable_secs = 600\n",
         cluster.url
     ));
     let url = cluster.url.clone();
@@ -181,23 +198,28 @@ fn a_thousand_handles_survive_deaths_of_all_kinds() {
     let ids: Vec<String> = (0..HANDLES).map(|number| format!("h{number}")).collect();
     let (stays, dies) = ids.split_at(HANDLES * 7 / 10);
     let (before, after) = dies.split_at(dies.len() / 2);
+    let (plain, lasting) = before.split_at(before.len() / 2);
     let spawning = Instant::now();
     let mut first = project.drive();
-    let mut second = project.drive();
-    let mut started = start_all(&mut first, stays);
-    let orphans = start_all(&mut second, before);
+    let mut second = project.drive_named("work");
+    let mut started = start_all(&mut first, stays, spawn);
+    let orphans = start_all(&mut second, plain, spawn);
+    let kept = start_all(&mut second, lasting, spawn_kept);
     second.kill();
-    let mut third = project.drive();
-    let late = start_all(&mut third, after);
+    let mut third = project.drive_named("work");
+    let late = start_all(&mut third, after, spawn);
     println!(
         "started {} in {:?}",
-        started.len() + orphans.len() + late.len(),
+        started.len() + orphans.len() + kept.len() + late.len(),
         spawning.elapsed()
     );
+    take_over(&mut third, &kept);
+    println!("the next runtime has {} kept handles", kept.len());
+    let late: BTreeSet<String> = late.into_iter().chain(kept).collect();
     cluster.kill_one();
     workers.pop().unwrap().kill();
     let more: Vec<String> = (0..20).map(|number| format!("m{number}")).collect();
-    let more = start_all(&mut first, &more);
+    let more = start_all(&mut first, &more, spawn);
     started.extend(more);
     let finishing = Instant::now();
     let (finished, lost) = finish_all(&mut first, &started);
