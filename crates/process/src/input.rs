@@ -28,6 +28,8 @@ struct InputState {
     queue: VecDeque<u8>,
     /// Whether the pipe is closed when the queue is empty.
     closing: bool,
+    /// Whether the pipe was closed since the last [`Input::take_close`].
+    just_closed: bool,
     /// Whether the last write ended a line.
     at_line_start: bool,
     written: Option<Instant>,
@@ -36,12 +38,14 @@ struct InputState {
 }
 
 impl Input {
-    pub(crate) fn new(pipe: Option<Arc<OwnedFd>>) -> Self {
+    /// An input without a pipe refuses everything with this error.
+    pub(crate) fn new(pipe: Result<Arc<OwnedFd>, WriteError>) -> Self {
         Self {
             state: Mutex::new(InputState {
-                pipe: pipe.ok_or(WriteError::NoInput),
+                pipe,
                 queue: VecDeque::new(),
                 closing: false,
+                just_closed: false,
                 at_line_start: true,
                 written: None,
                 task: None,
@@ -93,6 +97,11 @@ impl Input {
         }
     }
 
+    /// Whether the pipe was closed since the last call. Other processes may still hold copies of it.
+    pub(crate) fn take_close(&self) -> bool {
+        std::mem::take(&mut self.state.lock().just_closed)
+    }
+
     /// Types the end of input at a terminal. The program may continue to read
     /// afterwards.
     pub(crate) fn type_end(&self, end: &EndOfInput) {
@@ -134,6 +143,7 @@ impl Input {
 
 impl InputState {
     fn close(&mut self, why: WriteError) {
+        self.just_closed |= self.pipe.is_ok();
         self.pipe = Err(why);
         self.queue = VecDeque::new();
         self.wake();

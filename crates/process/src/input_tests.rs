@@ -6,7 +6,7 @@ fn input() -> (Input, OwnedFd) {
     for end in [&read, &write] {
         rustix::io::ioctl_fionbio(end, true).unwrap();
     }
-    (Input::new(Some(Arc::new(write))), read)
+    (Input::new(Ok(Arc::new(write))), read)
 }
 
 fn read(pipe: &OwnedFd) -> Vec<u8> {

@@ -117,6 +117,13 @@ impl ProcessShared {
         }
     }
 
+    /// Passes on the end of the input to the program's holder, whose copy of the pipe would keep it open.
+    pub(crate) fn pass_on_close(&self) {
+        if self.input.take_close() {
+            self.hold.close_input();
+        }
+    }
+
     /// Whether reading is paused.
     pub(crate) fn is_paused(&self) -> bool {
         let limit = self.read_limit.load(Ordering::Acquire);
@@ -295,9 +302,11 @@ impl Process {
             Side::Local(shared) => shared,
             Side::Remote(remote) => return remote.close_stdin(),
         };
-        match &shared.terminal {
-            Some(terminal) => shared.input.type_end(&terminal.end_of_input()),
-            None => shared.input.close(),
+        if let Some(terminal) = &shared.terminal {
+            shared.input.type_end(&terminal.end_of_input());
+        } else {
+            shared.input.close();
+            shared.pass_on_close();
         }
     }
 
