@@ -1,0 +1,205 @@
+//! Input to programs on a host: its end, its way through lost links, and signals beside it.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use windlass::executors::{Launcher, LauncherOptions};
+use windlass::host::{Host, HostOptions};
+use windlass_process::{Command, Exit, Process, Stdin};
+
+use crate::hosts::{WINDLASS, piped};
+use crate::hosts_faults::far_end_in;
+use crate::hosts_kept::keeping;
+use crate::kept::spawn_kept;
+use crate::support::{Project, eventually};
+
+/// More than a pipe takes.
+const MUCH: usize = 400_000;
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// A host, reached by a link of this process.
+struct LinkedHost {
+    folder: tempfile::TempDir,
+    launcher: Launcher,
+}
+
+impl LinkedHost {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let via = vec![WINDLASS.into(), "host".into()];
+        let environment = [
+            ("PATH".into(), std::env::var_os("PATH").unwrap()),
+            ("XDG_STATE_HOME".into(), folder.path().into()),
+            ("XDG_CONFIG_HOME".into(), folder.path().into()),
+        ];
+        let options = HostOptions::new("there", via, folder.path());
+        let host = Host::new(options, Some(environment.to_vec())).unwrap();
+        let launcher = Launcher::new(LauncherOptions::default()).unwrap();
+        let launcher = launcher.on_host(Arc::new(host));
+        Self { folder, launcher }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Starts a script with a pipe as its input.
+    async fn start(&self, script: &str) -> Process {
+        let command = Command::new("sh").args(["-c", script]).stdin(Stdin::Pipe);
+        let command = command.merge_output().cwd(self.path());
+        self.launcher.start(command).await.unwrap()
+    }
+
+    fn far_end(&self) -> Option<u32> {
+        far_end_in(&self.path().join("windlass/hosts"))
+    }
+
+    /// Ends the far end with a signal, and waits until another has taken over.
+    fn replace_far_end(&self, signal: Signal) {
+        let first = self.far_end().unwrap();
+        let pid = Pid::from_raw(first.cast_signed()).unwrap();
+        kill_process(pid, signal).unwrap();
+        eventually("another far end has taken over", || {
+            self.far_end().is_some_and(|pid| pid != first)
+        });
+    }
+}
+
+fn printed(process: &Process) -> String {
+    String::from_utf8_lossy(&process.output().raw(0..u64::MAX)).into_owned()
+}
+
+#[track_caller]
+fn ends_with(process: &Process, expected: &str) {
+    eventually("it has read the end of its input", || {
+        process.exit().is_some()
+    });
+    assert_eq!(process.exit(), Some(Exit::Code(0)));
+    assert_eq!(printed(process), expected);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_end_of_input_reaches_a_program_on_a_host() {
+    let host = LinkedHost::new();
+    let process = host.start("cat; echo over").await;
+    process.write(b"one\n").unwrap();
+    process.close_stdin();
+    ends_with(&process, "one\nover\n");
+    let process = host.start("cat; echo over").await;
+    process.write(b"one\n").unwrap();
+    host.replace_far_end(Signal::KILL);
+    process.write(b"two\n").unwrap();
+    process.close_stdin();
+    ends_with(&process, "one\ntwo\nover\n");
+}
+
+#[test]
+fn eof_ends_a_handle_on_a_host() {
+    let project = Project::with_own_config(&piped(10));
+    let mut drive = project.drive();
+    let spawn = json!({"action": "spawn", "id": "it", "command": "cat; echo over"});
+    drive.content("shell", spawn);
+    let apply = json!({"action": "apply", "id": "it", "input": "last", "keys": ["eof"]});
+    let stopped = json!({"id": "it", "state": "stopped", "result": "last\nover\n"});
+    assert_eq!(drive.content("shell", apply), stopped);
+}
+
+#[test]
+fn eof_ends_a_kept_handle_on_a_host_after_a_take_over() {
+    let project = keeping(600);
+    let mut drive = project.drive_named("work");
+    drive.run([spawn_kept("it", "cat; echo over")]);
+    drive.kill();
+    let mut drive = project.drive_named("work");
+    let apply = json!({"action": "apply", "id": "it", "input": "last", "keys": ["eof"]});
+    let stopped = drive.content("shell", apply);
+    assert_eq!(stopped["result"], json!("last\nover\n"), "{stopped}");
+}
+
+/// Numbered lines of this length in all, or a little more.
+fn lines(length: usize) -> String {
+    let mut text = String::new();
+    for number in 0.. {
+        if text.len() >= length {
+            break;
+        }
+        text += &format!("line {number}\n");
+    }
+    text
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn input_that_is_not_read_yet_arrives_once_after_lost_links() {
+    for signals in [
+        &[Signal::TERM][..],
+        &[Signal::KILL],
+        &[Signal::KILL, Signal::TERM, Signal::KILL],
+    ] {
+        let host = LinkedHost::new();
+        let script = "until test -e go; do sleep 0.01; done; cat > heard; echo over";
+        let process = host.start(script).await;
+        let mut expected = lines(MUCH);
+        process.write(expected.as_bytes()).unwrap();
+        // The far end has handled all orders before this.
+        process.settle(LIMIT).await;
+        for signal in signals {
+            host.replace_far_end(*signal);
+            process.write(b"again\n").unwrap();
+            expected += "again\n";
+            process.settle(LIMIT).await;
+        }
+        process.close_stdin();
+        fs::write(host.path().join("go"), "").unwrap();
+        ends_with(&process, "over\n");
+        let heard = fs::read_to_string(host.path().join("heard")).unwrap();
+        assert_eq!(heard.len(), expected.len(), "{signals:?}");
+        assert!(heard == expected, "the bytes differ: {signals:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn input_of_an_earlier_runtime_does_not_swallow_that_of_the_next() {
+    let project = keeping(600);
+    let mut drive = project.drive_named("work");
+    let script = "until test -e go; do sleep 0.01; done; cat | tail -n 1";
+    drive.run([spawn_kept("it", script)]);
+    let apply = |input: &str| json!({"action": "apply", "id": "it", "input": input});
+    drive.content("shell", apply(&lines(MUCH)));
+    drive.kill();
+    let mut drive = project.drive_named("work");
+    drive.content("shell", apply("\na line of the next runtime"));
+    project.write("go", "");
+    let eof = json!({"action": "apply", "id": "it", "keys": ["eof"]});
+    drive.content("shell", eof);
+    let ended = drive.content("await", json!({"all": ["it"]}));
+    assert_eq!(
+        ended["completed"][0]["result"],
+        json!("a line of the next runtime\n"),
+        "{ended}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_signal_passes_input_that_is_not_read() {
+    let host = LinkedHost::new();
+    let script = "trap 'echo caught' INT; echo up; while :; do sleep 0.1; done";
+    let process = host.start(script).await;
+    eventually("it is up", || printed(&process).contains("up"));
+    process.write(&vec![b'x'; 1_000_000]).unwrap();
+    process.settle(LIMIT).await;
+    // Refused if the first input still counts.
+    let _ = process.write(&vec![b'x'; 200_000]);
+    process.signal(windlass_process::Signal::Interrupt).unwrap();
+    eventually("it has caught the signal", || {
+        printed(&process).contains("caught")
+    });
+    // The signal is not repeated.
+    host.replace_far_end(Signal::KILL);
+    process.settle(LIMIT).await;
+    assert_eq!(printed(&process).matches("caught").count(), 1);
+    process.end(Duration::ZERO).await;
+}
