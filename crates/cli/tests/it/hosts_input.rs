@@ -5,11 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use windlass::executors::{Launcher, LauncherOptions};
 use windlass::host::{Host, HostOptions};
-use windlass_process::{Command, Exit, Process, Stdin};
+use windlass_output::Screen;
+use windlass_process::{Command, Exit, Process, Stdin, TerminalSize};
+use windlass_testing::needs;
 
 use crate::hosts::{WINDLASS, piped};
 use crate::hosts_faults::far_end_in;
@@ -29,7 +32,8 @@ struct LinkedHost {
 
 impl LinkedHost {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        // Not below `/tmp`, of which a sandbox has its own.
+        let folder = tempfile::tempdir_in("/var/tmp").unwrap();
         let via = vec![WINDLASS.into(), "host".into()];
         let environment = [
             ("PATH".into(), std::env::var_os("PATH").unwrap()),
@@ -202,4 +206,63 @@ async fn a_signal_passes_input_that_is_not_read() {
     process.settle(LIMIT).await;
     assert_eq!(printed(&process).matches("caught").count(), 1);
     process.end(Duration::ZERO).await;
+}
+
+/// Asks the terminal for the position of the cursor in the last cell on each `n`, and prints everything else that is
+/// typed.
+const ASKS: &str = "
+import os, tty
+tty.setraw(0)
+os.write(1, b'up ')
+while True:
+    key = os.read(0, 1)
+    if key == b'n':
+        os.write(1, b'\\x1b[999;999H\\x1b[6n')
+        reply = b''
+        while not reply.endswith(b'R'):
+            reply += os.read(0, 1)
+        os.write(1, b'<' + reply[2:-1] + b'>')
+    elif key == b'q':
+        os.write(1, b'over')
+        break
+    else:
+        os.write(1, b'extra:' + key)
+";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_terminal_query_is_answered_once_and_with_the_size_of_the_terminal() {
+    needs!("python3");
+    let host = LinkedHost::new();
+    let size = |rows, cols| TerminalSize { rows, cols };
+    let screen = Arc::new(Mutex::new(Screen::new(24, 80)));
+    let near = Arc::clone(&screen);
+    let command = Command::new("python3").args(["-c", ASKS]);
+    let command = command.terminal_with(size(24, 80), move |bytes| near.lock().feed(bytes));
+    let process = host.launcher.start(command).await.unwrap();
+    let ask = |reply: &str| {
+        let count = || printed(&process).matches(reply).count();
+        let before = count();
+        process.write(b"n").unwrap();
+        eventually(reply, || count() > before);
+    };
+    let resize = |rows, cols| {
+        screen.lock().resize(rows, cols);
+        let terminal = process.terminal().unwrap();
+        terminal.resize(size(rows, cols)).unwrap();
+    };
+    eventually("it is up", || printed(&process).contains("up"));
+    ask("<24;80>");
+    resize(40, 100);
+    ask("<40;100>");
+    host.replace_far_end(Signal::KILL);
+    ask("<40;100>");
+    resize(30, 90);
+    ask("<30;90>");
+    process.write(b"q").unwrap();
+    eventually("it has exited", || process.exit().is_some());
+    let printed = printed(&process);
+    assert!(
+        printed.ends_with("over") && !printed.contains("extra"),
+        "{printed:?}"
+    );
 }

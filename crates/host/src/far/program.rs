@@ -27,7 +27,7 @@ use super::files::{ProgramFiles, read_receipt};
 use super::output_piece::LinkPiece;
 use super::session::SessionFolder;
 use super::starting::{
-    adopt_soon, answering_screen, command, confined, failure_of, take_over, words,
+    AnsweringScreen, adopt_soon, command, confined, failure_of, take_over, words,
 };
 use crate::pieces::FrameSender;
 use crate::rules::{limit_numbers, read_limits};
@@ -37,6 +37,8 @@ pub(super) struct FarProgram {
     number: u64,
     files: ProgramFiles,
     process: Process,
+    /// Answers queries of its terminal, if it has one.
+    screen: Option<AnsweringScreen>,
     sender: FrameSender,
     credit: watch::Sender<u64>,
     /// Whether received output is not needed again.
@@ -110,7 +112,7 @@ impl FarProgram {
         let credit = spec.start.credit;
         let is_brief = is_brief(&spec.start);
         let limits = read_limits(&spec.start.limits).within(spec.limits);
-        let screen = spec.start.terminal.map(|size| answering_screen(size).0);
+        let screen = spec.start.terminal.map(AnsweringScreen::new);
         let files = folder.files(number);
         let sandbox = spec.start.sandbox.as_ref();
         let Some(launcher) = confined(launcher, sandbox, spec.places).await else {
@@ -119,7 +121,7 @@ impl FarProgram {
             failed(StartFailure::Other, problem.to_owned());
             return None;
         };
-        let command = command(spec, &files, screen);
+        let command = command(spec, &files, screen.as_ref());
         let process = match launcher.limited(limits).start(command).await {
             Ok(process) => process,
             Err(error) => {
@@ -153,7 +155,13 @@ impl FarProgram {
             credit,
             is_brief,
         };
-        Some(Self::follow(number, files, process, sender, place))
+        Some(Self::follow(
+            number,
+            files,
+            (process, screen),
+            sender,
+            place,
+        ))
     }
 
     /// Adopts a program that an earlier far end started, or reports why it is gone.
@@ -192,8 +200,8 @@ impl FarProgram {
             None => adopt_soon(launcher, &files).await,
             Some(_) => take_over(launcher, &files).await,
         };
-        let process = match adopted {
-            Ok(process) => process,
+        let (process, screen) = match adopted {
+            Ok(adopted) => adopted,
             Err(error) => {
                 if let TakeOverError::Gone { .. } = error {
                     let receipt = files.receipt();
@@ -220,7 +228,7 @@ impl FarProgram {
             credit: spec.credit,
             is_brief: spec.origin.is_none() && files.is_brief(),
         };
-        let program = Self::follow(number, files, process, sender, place);
+        let program = Self::follow(number, files, (process, screen), sender, place);
         program.orders.store(orders, Ordering::Release);
         Some(program)
     }
@@ -228,7 +236,7 @@ impl FarProgram {
     fn follow(
         number: u64,
         files: ProgramFiles,
-        process: Process,
+        (process, screen): (Process, Option<AnsweringScreen>),
         sender: &FrameSender,
         OutputPlace {
             from,
@@ -245,6 +253,7 @@ impl FarProgram {
             number,
             files,
             process,
+            screen,
             sender: sender.clone(),
             credit: watch::Sender::new(credit),
             is_brief,

@@ -260,6 +260,10 @@ impl FarProgram {
         match *order {
             HolderOrder::CloseInput => self.process.close_stdin(),
             HolderOrder::Resize { rows, cols } => {
+                // Resized first, because the program may send a query as soon as its terminal has the new size.
+                if let Some(screen) = &self.screen {
+                    screen.resize(rows, cols);
+                }
                 let resized = self
                     .process
                     .terminal()
