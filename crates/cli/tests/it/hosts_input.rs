@@ -266,3 +266,24 @@ async fn a_terminal_query_is_answered_once_and_with_the_size_of_the_terminal() {
         "{printed:?}"
     );
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn long_arguments_do_not_break_the_link() {
+    let host = LinkedHost::new();
+    let script = "w=$(head -c 100000 /dev/zero | tr '\\0' x)
+        exec sh -c 'echo up; read line; echo \"got $line\"' \
+        sh $w $w $w $w $w $w $w $w $w $w $w $w $w $w $w";
+    let command = Command::new("sh").args(["-c", script]);
+    let command = command.terminal(TerminalSize::default());
+    let process = host.launcher.start(command).await.unwrap();
+    let first = host.far_end();
+    eventually("its prompt is known", || {
+        let terminal = process.terminal();
+        printed(&process).contains("up") && terminal.and_then(|it| it.prompt()).is_some()
+    });
+    // A program that is not known may be a shell.
+    assert_eq!(process.listeners(), None);
+    process.write(b"it\n").unwrap();
+    eventually("it has read", || printed(&process).contains("got it"));
+    assert_eq!(host.far_end(), first);
+}

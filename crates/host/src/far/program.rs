@@ -15,8 +15,8 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use windlass_hold_wire::{
-    AppliedRules, FarFrame, HolderOrder, LONGEST_WINDOW, LinkExit, LinkSandbox, NearFrame,
-    ProgramOrigin, ProgramStart, ProgramStatus, StartFailure,
+    AppliedRules, FarFrame, HolderOrder, LONGEST_FRAME, LONGEST_WINDOW, LinkExit, LinkSandbox,
+    NearFrame, ProgramOrigin, ProgramStart, ProgramStatus, StartFailure,
 };
 use windlass_process::{Exit, Launcher, Process, ProgramTerminal, TakeOverError, is_port_open};
 use windlass_sandbox::{LimitKind, NetworkRule, ProjectPlaces, ResourceLimits};
@@ -340,7 +340,13 @@ impl FarProgram {
     }
 
     fn send(&self, frame: &FarFrame) {
-        self.sender.send(&frame.write());
+        let bytes = frame.write();
+        if bytes.len() > LONGEST_FRAME {
+            // The near side would drop the link, resume the program and get the same frame again.
+            tracing::error!(length = bytes.len(), "a frame is too long and was not sent");
+            return;
+        }
+        self.sender.send(&bytes);
     }
 
     async fn end(&self, grace: Duration) {
