@@ -198,18 +198,9 @@ impl FarEnd {
             | NearFrame::Credit { program, .. }
             | NearFrame::Settle { program, .. }
             | NearFrame::Ask { program }
+            | NearFrame::Port { program, .. }
             | NearFrame::Leave { program }
             | NearFrame::Forget { program } => *program,
-            NearFrame::Port { id, port, program } => {
-                let program = self.programs.get(program);
-                let own = program.and_then(|program| program.port_open(*port));
-                let sender = self.sender.clone();
-                match own {
-                    Some(open) => windlass_task::spawn(tell_port(sender, *id, open)),
-                    None => windlass_task::spawn(tell_port(sender, *id, port_open(*port))),
-                };
-                return;
-            }
             NearFrame::Beat | NearFrame::Hello(_) => return,
         };
         if let Some(waiting) = self.waiting.get_mut(&number) {
@@ -309,12 +300,5 @@ async fn port_open(port: u16) {
             }
         }
         tokio::time::sleep(PORT_INTERVAL).await;
-    }
-}
-
-async fn tell_port(sender: FrameSender, id: u64, open: impl Future<Output = ()>) {
-    tokio::select! {
-        () = open => sender.send(&FarFrame::Port { id }.write()),
-        () = sender.closed() => {}
     }
 }

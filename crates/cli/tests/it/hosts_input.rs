@@ -12,6 +12,7 @@ use windlass::executors::{Launcher, LauncherOptions};
 use windlass::host::{Host, HostOptions};
 use windlass_output::Screen;
 use windlass_process::{Command, Exit, Process, Stdin, TerminalSize};
+use windlass_sandbox::{NetworkRule, SandboxMode, SandboxSettings, UnresolvedSandbox};
 use windlass_testing::needs;
 
 use crate::hosts::{WINDLASS, piped};
@@ -286,4 +287,30 @@ async fn long_arguments_do_not_break_the_link() {
     process.write(b"it\n").unwrap();
     eventually("it has read", || printed(&process).contains("got it"));
     assert_eq!(host.far_end(), first);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_port_is_watched_in_its_sandbox_after_a_lost_link() {
+    needs!("python3");
+    let host = LinkedHost::new();
+    let settings = SandboxSettings {
+        mode: SandboxMode::Workspace,
+        network: NetworkRule::Loopback,
+        ..SandboxSettings::default()
+    };
+    let launcher = host.launcher.confined_on_host(UnresolvedSandbox {
+        settings,
+        bound: None,
+    });
+    let script = "import socket; input(); s = socket.create_server((\"127.0.0.1\", 4874)); print(\"up\"); input()";
+    let command = Command::new("python3").args(["-u", "-c", script]);
+    let command = command.stdin(Stdin::Pipe).merge_output();
+    let process = launcher.start(command).await.unwrap();
+    let open = process.remote_port_open(4874).unwrap();
+    host.replace_far_end(Signal::KILL);
+    process.write(b"\n").unwrap();
+    eventually("it listens", || printed(&process).contains("up"));
+    let opened = tokio::time::timeout(LIMIT, open).await;
+    assert!(opened.is_ok(), "the port is not found");
+    process.end(Duration::ZERO).await;
 }

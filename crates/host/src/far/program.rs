@@ -22,13 +22,13 @@ use windlass_process::{Exit, Launcher, Process, ProgramTerminal, TakeOverError, 
 use windlass_sandbox::{LimitKind, NetworkRule, ProjectPlaces, ResourceLimits};
 
 use self::orders::OrderNotes;
-use super::PORT_INTERVAL;
 use super::files::{ProgramFiles, read_receipt};
 use super::output_piece::LinkPiece;
 use super::session::SessionFolder;
 use super::starting::{
     AnsweringScreen, adopt_soon, command, confined, failure_of, take_over, words,
 };
+use super::{PORT_INTERVAL, port_open};
 use crate::pieces::FrameSender;
 use crate::rules::{limit_numbers, read_limits};
 
@@ -295,6 +295,7 @@ impl FarProgram {
                 self.process.read_until(until);
                 self.credit.send_replace(until);
             }
+            NearFrame::Port { id, port, .. } => self.watch_port(id, port),
             frame => {
                 let _ = self.frames.send(frame);
             }
@@ -316,18 +317,29 @@ impl FarProgram {
         self.files.remove();
     }
 
-    /// Resolves when a port of its network is being listened on; `None` if it uses the machine's network.
-    pub(super) fn port_open(&self, port: u16) -> Option<impl Future<Output = ()> + Send + use<>> {
-        let confinement = self.process.confinement()?;
-        if confinement.network == NetworkRule::Full {
-            return None;
-        }
-        let pid = self.process.pid();
-        Some(async move {
-            while !is_port_open(pid, port) {
-                tokio::time::sleep(PORT_INTERVAL).await;
+    /// Reports when a port of its network is being listened on, while it runs.
+    fn watch_port(self: &Arc<Self>, id: u64, port: u16) {
+        let program = Arc::clone(self);
+        let task = windlass_task::spawn(async move {
+            tokio::select! {
+                () = program.port_open(port) => program.send(&FarFrame::Port { id }),
+                _ = program.process.wait() => {}
             }
-        })
+        });
+        let mut tasks = self.tasks.lock();
+        tasks.retain(|task| !task.is_finished());
+        tasks.push(task);
+    }
+
+    /// Resolves when a port of its network is being listened on.
+    async fn port_open(&self, port: u16) {
+        let confinement = self.process.confinement();
+        if confinement.is_none_or(|it| it.network == NetworkRule::Full) {
+            return port_open(port).await;
+        }
+        while !is_port_open(self.process.pid(), port) {
+            tokio::time::sleep(PORT_INTERVAL).await;
+        }
     }
 
     /// Aborts its tasks, and returns them.
