@@ -10,9 +10,11 @@ use std::time::Instant;
 use anyhow::Context as _;
 use serde_json::Value;
 use tokio::net::unix::pipe;
-use windlass::config::{HostConfig, LoadOptions, ProjectTrust};
+use windlass::config::{ConfigError, HostConfig, LoadOptions, ProjectTrust};
 use windlass::executors::{Launcher, LauncherOptions};
-use windlass::host::{CarrierAnswer, CarrierAsker, CarrierQuestion, Host, ServeOptions};
+use windlass::host::{
+    CarrierAnswer, CarrierAsker, CarrierQuestion, Host, ResourceLimits, ServeOptions,
+};
 use windlass_process::{Command, Exit, RemoteFuture};
 use windlass_protocol::Ask;
 
@@ -30,7 +32,7 @@ pub(crate) async fn serve() -> anyhow::Result<ExitCode> {
     windlass::leave_terminal();
     let options = ServeOptions {
         folder: windlass::state_dir().join("hosts"),
-        limits: user_limits(),
+        limits: user_limits().map_err(|error| error.to_string()),
         places: windlass::project_places,
     };
     let input = std::io::stdin().as_fd().try_clone_to_owned()?;
@@ -50,17 +52,14 @@ pub(crate) async fn serve() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The limits of the user's own configuration for every tool. No limits if it
-/// cannot be read.
-pub(crate) fn user_limits() -> windlass::host::ResourceLimits {
+/// The limits of the user's own configuration for every tool.
+pub(crate) fn user_limits() -> Result<ResourceLimits, ConfigError> {
     let options = LoadOptions {
         trust: ProjectTrust::Unsaid,
         ..LoadOptions::for_process("/")
     };
-    let config = windlass::config::load(&options);
-    config
-        .map(|config| config.defaults.limits)
-        .unwrap_or_default()
+    let config = windlass::config::load(&options)?;
+    Ok(config.defaults.limits)
 }
 
 /// Lists the hosts, or checks one.

@@ -35,7 +35,7 @@ pub(crate) async fn work(args: WorkerArgs) -> anyhow::Result<ExitCode> {
         stored_total: args.stored_total_mib * 1024 * 1024,
         serve: ServeOptions {
             folder: windlass::state_dir().join("hosts"),
-            limits: crate::host::user_limits(),
+            limits: Ok(crate::host::user_limits()?),
             places: windlass::project_places,
         },
     };

@@ -124,7 +124,10 @@ impl LoadOptions {
 
 /// A text with the name to show for its file.
 pub(crate) fn shown(options: &LoadOptions, file: &Path, body: String) -> Arc<SourceText> {
-    let name = file.strip_prefix(&options.cwd).unwrap_or(file);
+    // Without its first character, a path below `/` would look relative.
+    let below = file.strip_prefix(&options.cwd).ok();
+    let name = below.filter(|_| options.cwd != Path::new("/"));
+    let name = name.unwrap_or(file);
     Arc::new(SourceText {
         name: name.display().to_string(),
         file: Some(file.to_owned()),

@@ -28,7 +28,7 @@ pub use link::{
 };
 pub use orders::{HolderOrder, HolderReport, NumberedOrder, OrderOutcome};
 pub use receipt::{HeldEnd, HoldReceipt, SURVIVOR_LIMIT};
-pub use replies::{HolderReply, Streams};
+pub use replies::{HeldInput, HolderReply, Streams};
 pub use requests::{HolderRequest, Wants};
 
 /// The version of these messages.

@@ -31,7 +31,8 @@ pub enum HolderOrder {
     },
     /// Writes to the program's input. Only for a holder that does not hand over the streams.
     Write(Vec<u8>),
-    /// Closes the program's input. Only for a holder that does not hand over the streams.
+    /// Closes the program's input. A holder that hands over the streams drops its own copy; one of an earlier version
+    /// ignores the order.
     CloseInput,
     /// Resizes the program's terminal. Only for a holder that does not hand over the streams.
     Resize {

@@ -16,30 +16,54 @@ const RECEIPT: u8 = 20;
 const STDERR: u8 = 1;
 const STDIN: u8 = 2;
 const TERMINAL: u8 = 4;
+const STDIN_CLOSED: u8 = 8;
+
+/// The input of a held program, apart from a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HeldInput {
+    /// It has none.
+    #[default]
+    None,
+    /// A pipe that its owner writes to.
+    Open,
+    /// A pipe that its owner has closed.
+    Closed,
+}
 
 /// The streams of a held program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Streams {
     /// Whether stderr has its own pipe.
     pub stderr: bool,
-    /// Whether it has an input.
-    pub stdin: bool,
+    /// Its input.
+    pub stdin: HeldInput,
     /// Whether its streams are a terminal. The terminal's master then replaces stdout.
     pub terminal: bool,
 }
 
 impl Streams {
-    /// Encodes them as bits of a byte. The five highest bits are unused.
+    /// Encodes them as bits of a byte. The four highest bits are unused.
     pub fn flags(self) -> u8 {
         let flag = |is: bool, flag: u8| if is { flag } else { 0 };
-        flag(self.stderr, STDERR) | flag(self.stdin, STDIN) | flag(self.terminal, TERMINAL)
+        let stdin = match self.stdin {
+            HeldInput::None => 0,
+            HeldInput::Open => STDIN,
+            HeldInput::Closed => STDIN_CLOSED,
+        };
+        flag(self.stderr, STDERR) | stdin | flag(self.terminal, TERMINAL)
     }
 
     /// Decodes them from bits of a byte. Unknown bits are ignored.
     pub fn from_flags(flags: u8) -> Self {
         Self {
             stderr: flags & STDERR != 0,
-            stdin: flags & STDIN != 0,
+            stdin: if flags & STDIN != 0 {
+                HeldInput::Open
+            } else if flags & STDIN_CLOSED != 0 {
+                HeldInput::Closed
+            } else {
+                HeldInput::None
+            },
             terminal: flags & TERMINAL != 0,
         }
     }

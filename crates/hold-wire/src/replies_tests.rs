@@ -35,15 +35,15 @@ fn replies() -> impl Strategy<Value = HolderReply> {
     let duration = || any::<u64>().prop_map(Duration::from_millis);
     prop_oneof![
         (
-            any::<[bool; 3]>(),
+            (any::<bool>(), 0..3_usize, any::<bool>()),
             any::<(u32, u32, Option<i32>)>(),
             duration()
         )
-            .prop_map(|([stderr, stdin, terminal], (pid, holder, status), held)| {
+            .prop_map(|((stderr, stdin, terminal), (pid, holder, status), held)| {
                 HolderReply::Adopted {
                     streams: Streams {
                         stderr,
-                        stdin,
+                        stdin: [HeldInput::None, HeldInput::Open, HeldInput::Closed][stdin],
                         terminal,
                     },
                     pid,

@@ -136,6 +136,12 @@ pub enum ServeError {
         /// Ours.
         own: u8,
     },
+    /// The upper limits of programs are not known.
+    #[error("the limits of its user are not known, so it runs nothing: {why}")]
+    Limits {
+        /// The reason.
+        why: String,
+    },
     /// The directory for held programs cannot be used.
     #[error("the folder {folder:?} cannot be used")]
     Folder {

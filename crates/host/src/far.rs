@@ -33,6 +33,8 @@ use crate::pieces::{FrameReader, FrameSender};
 const PORT_INTERVAL: Duration = Duration::from_millis(25);
 /// How long programs that are still starting may take when the link ends.
 const MAKING: Duration = Duration::from_secs(2);
+/// The maximum number of characters of a reason to refuse a link. The near side takes a longer frame for a banner.
+const LONGEST_REASON: usize = 1000;
 /// How long the near side may take to send its hello.
 const HELLO_LIMIT: Duration = Duration::from_mins(1);
 
@@ -41,8 +43,9 @@ const HELLO_LIMIT: Duration = Duration::from_mins(1);
 pub struct ServeOptions {
     /// The directory for the state files of held programs. It is created for this user only.
     pub folder: PathBuf,
-    /// Upper limits for all programs here, regardless of the limits that the near side requests.
-    pub limits: ResourceLimits,
+    /// Upper limits for all programs here, regardless of the limits that the near side requests; or the reason why they
+    /// are not known, for which every link is refused.
+    pub limits: Result<ResourceLimits, String>,
     /// Finds the directories of a project here, for the sandboxes of its programs.
     pub places: fn(&Path) -> ProjectPlaces,
 }
@@ -87,7 +90,7 @@ pub async fn serve(
     let mut far = match opened {
         Ok(far) => far,
         Err(error) => {
-            let why = explain(&error);
+            let why = explain(&error).chars().take(LONGEST_REASON).collect();
             sender.send(&FarFrame::Refused { why }.write());
             drop(sender);
             let _ = writing.await;
@@ -147,13 +150,15 @@ impl FarEnd {
         options: &ServeOptions,
         sender: FrameSender,
     ) -> Result<Self, ServeError> {
+        let limits = options.limits.clone();
+        let limits = limits.map_err(|why| ServeError::Limits { why })?;
         let folder = SessionFolder::open(&options.folder, &hello.session).await?;
         let launcher = Launcher::new(LauncherOptions::default()).map_err(ServeError::Launcher)?;
         let (made, ready) = mpsc::unbounded_channel();
         Ok(Self {
             launcher,
             folder: Arc::new(folder),
-            limits: options.limits,
+            limits,
             places: options.places,
             sender,
             programs: HashMap::new(),
@@ -198,18 +203,9 @@ impl FarEnd {
             | NearFrame::Credit { program, .. }
             | NearFrame::Settle { program, .. }
             | NearFrame::Ask { program }
+            | NearFrame::Port { program, .. }
             | NearFrame::Leave { program }
             | NearFrame::Forget { program } => *program,
-            NearFrame::Port { id, port, program } => {
-                let program = self.programs.get(program);
-                let own = program.and_then(|program| program.port_open(*port));
-                let sender = self.sender.clone();
-                match own {
-                    Some(open) => windlass_task::spawn(tell_port(sender, *id, open)),
-                    None => windlass_task::spawn(tell_port(sender, *id, port_open(*port))),
-                };
-                return;
-            }
             NearFrame::Beat | NearFrame::Hello(_) => return,
         };
         if let Some(waiting) = self.waiting.get_mut(&number) {
@@ -309,12 +305,5 @@ async fn port_open(port: u16) {
             }
         }
         tokio::time::sleep(PORT_INTERVAL).await;
-    }
-}
-
-async fn tell_port(sender: FrameSender, id: u64, open: impl Future<Output = ()>) {
-    tokio::select! {
-        () = open => sender.send(&FarFrame::Port { id }.write()),
-        () = sender.closed() => {}
     }
 }

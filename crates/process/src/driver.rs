@@ -251,6 +251,7 @@ impl Future for Driver {
             cx.waker().wake_by_ref();
         }
         this.flush.poll(cx, &this.shared.input);
+        this.shared.pass_on_close();
         Poll::Pending
     }
 }

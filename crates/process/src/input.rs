@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rustix::io::Errno;
@@ -15,6 +15,8 @@ use crate::WriteError;
 use crate::readiness::{Registered, register};
 use crate::terminal::EndOfInput;
 
+/// The delay before a full pipe is offered input again, if its room cannot be waited for.
+const RETRY: Duration = Duration::from_millis(10);
 /// The maximum size of the queue.
 const LIMIT: usize = 1024 * 1024;
 
@@ -28,6 +30,10 @@ struct InputState {
     queue: VecDeque<u8>,
     /// Whether the pipe is closed when the queue is empty.
     closing: bool,
+    /// Whether the pipe was closed since the last [`Input::take_close`].
+    just_closed: bool,
+    /// How many bytes of the last offer the pipe did not take.
+    offered: usize,
     /// Whether the last write ended a line.
     at_line_start: bool,
     written: Option<Instant>,
@@ -36,12 +42,15 @@ struct InputState {
 }
 
 impl Input {
-    pub(crate) fn new(pipe: Option<Arc<OwnedFd>>) -> Self {
+    /// An input without a pipe refuses everything with this error.
+    pub(crate) fn new(pipe: Result<Arc<OwnedFd>, WriteError>) -> Self {
         Self {
             state: Mutex::new(InputState {
-                pipe: pipe.ok_or(WriteError::NoInput),
+                pipe,
                 queue: VecDeque::new(),
                 closing: false,
+                just_closed: false,
+                offered: 0,
                 at_line_start: true,
                 written: None,
                 task: None,
@@ -61,26 +70,59 @@ impl Input {
             return Err(WriteError::Full { queued });
         }
         state.written = Some(Instant::now());
-        if let Some(last) = bytes.last() {
-            state.at_line_start = matches!(last, b'\n' | b'\r');
-        }
         let taken = if state.queue.is_empty() {
-            match rustix::io::retry_on_intr(|| rustix::io::write(&pipe, bytes)) {
-                Ok(taken) => taken,
-                Err(Errno::AGAIN) => 0,
-                Err(_) => {
-                    state.close(WriteError::Closed);
-                    return Err(WriteError::Closed);
-                }
-            }
+            state.write_now(&pipe, bytes)?
         } else {
             0
         };
+        if let Some(last) = bytes.last() {
+            state.at_line_start = matches!(last, b'\n' | b'\r');
+        }
         if taken < bytes.len() {
             state.queue.extend(&bytes[taken..]);
             state.wake();
         }
         Ok(())
+    }
+
+    /// Writes as many of `bytes` as the pipe takes now, after queued ones. The rest counts as queued until the next call.
+    pub(crate) fn offer(&self, bytes: &[u8]) -> Result<usize, WriteError> {
+        let mut state = self.state.lock();
+        let pipe = state.pipe.clone()?;
+        if state.closing {
+            return Err(WriteError::Closed);
+        }
+        while !state.queue.is_empty() {
+            let queued = std::mem::take(&mut state.queue);
+            let length = state.write_now(&pipe, queued.as_slices().0)?;
+            state.queue = queued;
+            if length == 0 {
+                return Ok(0);
+            }
+            state.queue.drain(..length);
+        }
+        let length = state.write_now(&pipe, bytes)?;
+        state.offered = bytes.len() - length;
+        if let Some(last) = bytes[..length].last() {
+            state.at_line_start = matches!(last, b'\n' | b'\r');
+            state.written = Some(Instant::now());
+        }
+        Ok(length)
+    }
+
+    /// Waits until the pipe may take more, or is closed.
+    pub(crate) async fn room(&self) {
+        let pipe = self.state.lock().pipe.clone();
+        let Ok(pipe) = pipe else { return };
+        // The executor accepts a descriptor only once, and the driver may have registered this one.
+        let registered = pipe
+            .try_clone()
+            .and_then(|pipe| register(Arc::new(pipe), Interest::WRITABLE));
+        match registered {
+            Ok(registered) => drop(registered.writable().await),
+            // There are too many descriptors.
+            Err(_) => tokio::time::sleep(RETRY).await,
+        }
     }
 
     /// Closes the pipe once the queue is empty.
@@ -93,6 +135,11 @@ impl Input {
         }
     }
 
+    /// Whether the pipe was closed since the last call. Other processes may still hold copies of it.
+    pub(crate) fn take_close(&self) -> bool {
+        std::mem::take(&mut self.state.lock().just_closed)
+    }
+
     /// Types the end of input at a terminal. The program may continue to read
     /// afterwards.
     pub(crate) fn type_end(&self, end: &EndOfInput) {
@@ -103,9 +150,10 @@ impl Input {
         self.state.lock().at_line_start = true;
     }
 
-    /// Whether input is queued.
+    /// Whether input is queued, here or by a caller of [`Input::offer`].
     pub(crate) fn is_queued(&self) -> bool {
-        !self.state.lock().queue.is_empty()
+        let state = self.state.lock();
+        !state.queue.is_empty() || state.offered > 0
     }
 
     /// Drops queued input, because nobody will write any more.
@@ -133,7 +181,21 @@ impl Input {
 }
 
 impl InputState {
+    /// Writes as many bytes as the pipe takes now.
+    fn write_now(&mut self, pipe: &OwnedFd, bytes: &[u8]) -> Result<usize, WriteError> {
+        match rustix::io::retry_on_intr(|| rustix::io::write(pipe, bytes)) {
+            Ok(length) => Ok(length),
+            Err(Errno::AGAIN) => Ok(0),
+            Err(_) => {
+                self.close(WriteError::Closed);
+                Err(WriteError::Closed)
+            }
+        }
+    }
+
     fn close(&mut self, why: WriteError) {
+        self.offered = 0;
+        self.just_closed |= self.pipe.is_ok();
         self.pipe = Err(why);
         self.queue = VecDeque::new();
         self.wake();

@@ -6,7 +6,7 @@ fn input() -> (Input, OwnedFd) {
     for end in [&read, &write] {
         rustix::io::ioctl_fionbio(end, true).unwrap();
     }
-    (Input::new(Some(Arc::new(write))), read)
+    (Input::new(Ok(Arc::new(write))), read)
 }
 
 fn read(pipe: &OwnedFd) -> Vec<u8> {
@@ -73,4 +73,39 @@ fn a_reader_that_is_gone_is_an_error() {
     assert_eq!(input.write(b"x"), Err(WriteError::Closed));
     input.exited();
     assert_eq!(input.write(b"x"), Err(WriteError::Exited));
+}
+
+#[tokio::test]
+async fn an_offer_takes_what_fits_and_queues_nothing() {
+    let (input, pipe) = input();
+    let bytes: Vec<u8> = (0..300_000_u32)
+        .map(|number| number.to_le_bytes()[0])
+        .collect();
+    let mut left = bytes.as_slice();
+    let mut arrived = Vec::new();
+    while !left.is_empty() {
+        let length = input.offer(left).unwrap();
+        left = &left[length..];
+        assert_eq!(input.is_queued(), !left.is_empty());
+        if length == 0 {
+            arrived.extend(read(&pipe));
+            input.room().await;
+        }
+    }
+    input.close();
+    assert_eq!(input.offer(b"late"), Err(WriteError::Closed));
+    arrived.extend(read(&pipe));
+    assert!(arrived == bytes, "the same bytes in the same order");
+}
+
+#[test]
+fn an_offer_follows_queued_input() {
+    let (input, pipe) = input();
+    let many = vec![b'x'; 100_000];
+    input.write(&many).unwrap();
+    assert_eq!(input.offer(b"last"), Ok(0));
+    let mut arrived = read(&pipe);
+    assert_eq!(input.offer(b"last"), Ok(4));
+    arrived.extend(read(&pipe));
+    assert!(arrived == [many.as_slice(), b"last"].concat());
 }

@@ -74,6 +74,42 @@ pub struct HeldProgram {
     pub ending: bool,
 }
 
+/// Four numbers that the owner of a kept program records for its next owner. They are 0 at first, and survive the death of
+/// the owner. Does not keep the program alive.
+#[derive(Clone)]
+pub struct OwnerNotes {
+    #[cfg(target_os = "linux")]
+    pub(crate) retained: std::sync::Arc<crate::linux::Retained>,
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) never: std::convert::Infallible,
+}
+
+#[cfg(target_os = "linux")]
+impl OwnerNotes {
+    /// The number at an index below 4.
+    pub fn get(&self, index: usize) -> u64 {
+        self.retained.note(index)
+    }
+
+    /// Records a number at an index below 4.
+    pub fn set(&self, index: usize, note: u64) {
+        self.retained.set_note(index, note);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl OwnerNotes {
+    /// Never called: nothing is kept on this system.
+    pub fn get(&self, _index: usize) -> u64 {
+        match self.never {}
+    }
+
+    /// Never called: nothing is kept on this system.
+    pub fn set(&self, _index: usize, _note: u64) {
+        match self.never {}
+    }
+}
+
 /// The default time limit for a holder's answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(2);
 

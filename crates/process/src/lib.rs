@@ -48,8 +48,8 @@ pub use error::{SignalError, StartError, WriteError};
 pub use exit::{Exit, Receipt, Signal, Survivor};
 pub use find::find_program;
 pub use keep::{
-    AdoptOptions, HeldEnd, HeldKey, HeldProgram, HoldReceipt, KeepOptions, Rebuild, RemotePlace,
-    TakeOverError,
+    AdoptOptions, HeldEnd, HeldKey, HeldProgram, HoldReceipt, KeepOptions, OwnerNotes, Rebuild,
+    RemotePlace, TakeOverError,
 };
 pub use launcher::{Launcher, LauncherOptions};
 pub use listeners::InputReader;

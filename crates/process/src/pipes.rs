@@ -16,6 +16,8 @@ use crate::terminal::{self, OpenedTerminal};
 #[derive(Default)]
 pub(crate) struct Ours {
     pub(crate) stdin: Option<Arc<OwnedFd>>,
+    /// Whether an earlier owner of the program has closed its stdin.
+    pub(crate) input_closed: bool,
     pub(crate) stdout: Option<Arc<OwnedFd>>,
     pub(crate) stderr: Option<Arc<OwnedFd>>,
     /// Its terminal, if any. `stdin` and `stdout` are then its master. A terminal beside pipes has a `stderr` too.

@@ -19,9 +19,9 @@ use crate::terminal::LocalTerminal;
 use crate::tree;
 use crate::watch::TreeControl;
 use crate::{
-    Exit, HeldKey, InputReader, ProgramTerminal, Prompt, ReadNoter, Receipt, RemoteFuture,
-    RemoteProcess, ResourceUse, Signal, SignalError, Terminal, ThisUser, UnreachableHost,
-    WriteError,
+    Exit, HeldKey, InputReader, OwnerNotes, ProgramTerminal, Prompt, ReadNoter, Receipt,
+    RemoteFuture, RemoteProcess, ResourceUse, Signal, SignalError, Terminal, ThisUser,
+    UnreachableHost, WriteError,
 };
 use windlass_output::{Output, Stream};
 use windlass_sandbox::{Confinement, Denial, LimitKind, ResourceLimits, denials};
@@ -114,6 +114,13 @@ impl ProcessShared {
         // Without a driver there is nothing to read.
         if self.drains.send(reply).is_ok() {
             let _ = drained.await;
+        }
+    }
+
+    /// Passes on the end of the input to the program's holder, whose copy of the pipe would keep it open.
+    pub(crate) fn pass_on_close(&self) {
+        if self.input.take_close() {
+            self.hold.close_input();
         }
     }
 
@@ -286,6 +293,22 @@ impl Process {
         shared.input.write(bytes)
     }
 
+    /// Writes as much of `bytes` as the program's input takes now, and returns the length. Queues nothing, so that the
+    /// caller knows what was written. On another machine, all of it is queued.
+    pub fn offer(&self, bytes: &[u8]) -> Result<usize, WriteError> {
+        match self.side() {
+            Side::Local(shared) => shared.input.offer(bytes),
+            Side::Remote(remote) => remote.write(bytes).map(|()| bytes.len()),
+        }
+    }
+
+    /// Waits until the program's input may take more, or was closed. Cancellation safe.
+    pub async fn input_room(&self) {
+        if let Side::Local(shared) = self.side() {
+            shared.input.room().await;
+        }
+    }
+
     /// Closes the program's input after the queued bytes. On a terminal this
     /// types the end of input (`^D`; twice if the last write left a line
     /// unfinished) for the current reader. Other programs on the terminal, such
@@ -295,9 +318,11 @@ impl Process {
             Side::Local(shared) => shared,
             Side::Remote(remote) => return remote.close_stdin(),
         };
-        match &shared.terminal {
-            Some(terminal) => shared.input.type_end(&terminal.end_of_input()),
-            None => shared.input.close(),
+        if let Some(terminal) = &shared.terminal {
+            shared.input.type_end(&terminal.end_of_input());
+        } else {
+            shared.input.close();
+            shared.pass_on_close();
         }
     }
 
@@ -532,6 +557,22 @@ impl Process {
             .map_or(0, |kept| kept.retained.cursor());
         #[cfg(not(target_os = "linux"))]
         0
+    }
+
+    /// The notes for the next owner of the program, if it is kept on this machine.
+    pub fn owner_notes(&self) -> Option<OwnerNotes> {
+        let Side::Local(shared) = self.side() else {
+            return None;
+        };
+        #[cfg(target_os = "linux")]
+        return shared.kept.as_ref().map(|kept| OwnerNotes {
+            retained: Arc::clone(&kept.retained),
+        });
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = shared;
+            None
+        }
     }
 
     /// Releases the program. A kept one continues and its lease begins; any

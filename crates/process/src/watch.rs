@@ -28,6 +28,15 @@ impl TreeControl {
         }
     }
 
+    /// Closes other copies of the input's pipe, after ours.
+    pub(crate) fn close_input(&self) {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Shim(hold) => hold.close_input(),
+            Self::Plain(_) => {}
+        }
+    }
+
     pub(crate) fn end(&self, grace: Duration) {
         match self {
             #[cfg(target_os = "linux")]

@@ -20,7 +20,7 @@ use crate::processes::{VICTIMS, Victim};
 use crate::support::{Drive, Project, eventually};
 
 /// The user lets `shell`, which runs on a host, keep handles for this long.
-fn keeping(keepable_secs: u64) -> Project {
+pub(crate) fn keeping(keepable_secs: u64) -> Project {
     Project::with_own_config(&format!(
         "{}[conversation.tools.shell.spawn.lifecycle]\nkeepable_secs = {keepable_secs}\n",
         piped(2)

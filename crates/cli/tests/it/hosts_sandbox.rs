@@ -178,6 +178,20 @@ fn a_port_in_a_sandbox_on_a_host_is_awaited() {
 }
 
 #[test]
+fn a_host_with_an_invalid_configuration_is_refused() {
+    let far = FarMachine::new();
+    let file = far.path("config/windlass/config.toml");
+    fs::write(&file, "[conversation.tools.\"*\"]\nlimits = 5\n").unwrap();
+    let project = far.project("");
+    let error = project.drive().error("shell", line("true"));
+    let says = |error: &str| error.contains(&quoted(&file)) && error.contains("limits");
+    assert!(says(&error), "{error}");
+    let checked = project.run(&["hosts", "check", "there"], "");
+    assert_eq!(checked.code(), Some(1), "{}", checked.stdout());
+    assert!(says(&checked.stdout()), "{}", checked.stdout());
+}
+
+#[test]
 fn a_sandbox_holds_after_the_far_end_was_replaced() {
     let far = FarMachine::new();
     let project = far.project("sandbox = \"workspace\"\n");

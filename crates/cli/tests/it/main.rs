@@ -41,6 +41,7 @@ mod hosts;
 mod hosts_asking;
 mod hosts_contract;
 mod hosts_faults;
+mod hosts_input;
 mod hosts_install;
 mod hosts_kept;
 mod hosts_network;

@@ -1,8 +1,9 @@
 //! One program of a link, at the far end.
 //!
 //! Start at [`FarProgram::start`] and [`FarProgram::resume`]. Four tasks serve a program: one executes its frames in
-//! order, one sends its output within the credit, one reports its exit, and one reports prompts of its terminal.
+//! order (`orders`), one sends its output within the credit, one reports its exit, and one reports prompts of its terminal.
 
+mod orders;
 mod status;
 
 use std::path::Path;
@@ -12,34 +13,32 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc, watch};
-use tokio::task::AbortHandle;
+use tokio::task::JoinHandle;
 use windlass_hold_wire::{
-    AppliedRules, FarFrame, HolderOrder, LONGEST_WINDOW, LinkExit, LinkSandbox, NearFrame,
-    ProgramOrigin, ProgramStart, ProgramStatus, StartFailure,
+    AppliedRules, FarFrame, HolderOrder, LONGEST_FRAME, LONGEST_WINDOW, LinkExit, LinkSandbox,
+    NearFrame, ProgramOrigin, ProgramStart, ProgramStatus, StartFailure,
 };
-use windlass_process::{
-    Exit, Launcher, Process, ProgramTerminal, Signal, TakeOverError, TerminalSize, WriteError,
-    is_port_open,
-};
+use windlass_process::{Exit, Launcher, Process, ProgramTerminal, TakeOverError, is_port_open};
 use windlass_sandbox::{LimitKind, NetworkRule, ProjectPlaces, ResourceLimits};
 
-use super::PORT_INTERVAL;
+use self::orders::OrderNotes;
 use super::files::{ProgramFiles, read_receipt};
 use super::output_piece::LinkPiece;
 use super::session::SessionFolder;
 use super::starting::{
-    adopt_soon, answering_screen, command, confined, failure_of, take_over, words,
+    AnsweringScreen, adopt_soon, command, confined, failure_of, take_over, words,
 };
+use super::{PORT_INTERVAL, port_open};
 use crate::pieces::FrameSender;
 use crate::rules::{limit_numbers, read_limits};
 
-/// The delay before input is offered again to a program whose input buffer is full.
-const FULL_STEP: Duration = Duration::from_millis(10);
 /// A program that runs here for the near side.
 pub(super) struct FarProgram {
     number: u64,
     files: ProgramFiles,
     process: Process,
+    /// Answers queries of its terminal, if it has one.
+    screen: Option<AnsweringScreen>,
     sender: FrameSender,
     credit: watch::Sender<u64>,
     /// Whether received output is not needed again.
@@ -55,7 +54,7 @@ pub(super) struct FarProgram {
     told: Mutex<Option<ProgramStatus>>,
     /// Whether its exit was reported.
     exit_told: watch::Sender<bool>,
-    tasks: Mutex<Vec<AbortHandle>>,
+    tasks: Mutex<Vec<JoinHandle<()>>>,
 }
 
 /// A program to start.
@@ -113,7 +112,7 @@ impl FarProgram {
         let credit = spec.start.credit;
         let is_brief = is_brief(&spec.start);
         let limits = read_limits(&spec.start.limits).within(spec.limits);
-        let screen = spec.start.terminal.map(|size| answering_screen(size).0);
+        let screen = spec.start.terminal.map(AnsweringScreen::new);
         let files = folder.files(number);
         let sandbox = spec.start.sandbox.as_ref();
         let Some(launcher) = confined(launcher, sandbox, spec.places).await else {
@@ -122,7 +121,7 @@ impl FarProgram {
             failed(StartFailure::Other, problem.to_owned());
             return None;
         };
-        let command = command(spec, &files, screen);
+        let command = command(spec, &files, screen.as_ref());
         let process = match launcher.limited(limits).start(command).await {
             Ok(process) => process,
             Err(error) => {
@@ -138,6 +137,7 @@ impl FarProgram {
             failed(StartFailure::Other, format!("it cannot be held: {error}"));
             return None;
         }
+        OrderNotes::of(&process).started_by(folder.tag());
         // Without the mark, all of its output is logged.
         let is_brief = is_brief && files.note_brief().is_ok();
         let started = FarFrame::Started {
@@ -155,7 +155,13 @@ impl FarProgram {
             credit,
             is_brief,
         };
-        Some(Self::follow(number, files, process, sender, place))
+        Some(Self::follow(
+            number,
+            files,
+            (process, screen),
+            sender,
+            place,
+        ))
     }
 
     /// Adopts a program that an earlier far end started, or reports why it is gone.
@@ -194,8 +200,8 @@ impl FarProgram {
             None => adopt_soon(launcher, &files).await,
             Some(_) => take_over(launcher, &files).await,
         };
-        let process = match adopted {
-            Ok(process) => process,
+        let (process, screen) = match adopted {
+            Ok(adopted) => adopted,
             Err(TakeOverError::Gone { .. }) => {
                 let why = match files.key() {
                     Some(_) => "it has no holder there any more",
@@ -221,7 +227,7 @@ impl FarProgram {
                 return None;
             }
         };
-        let orders = process.noted_read();
+        let orders = OrderNotes::of(&process).resumed_by(folder.tag());
         let size = process.terminal().map(ProgramTerminal::size);
         let resumed = FarFrame::Resumed {
             program: number,
@@ -236,7 +242,7 @@ impl FarProgram {
             credit: spec.credit,
             is_brief: spec.origin.is_none() && files.is_brief(),
         };
-        let program = Self::follow(number, files, process, sender, place);
+        let program = Self::follow(number, files, (process, screen), sender, place);
         program.orders.store(orders, Ordering::Release);
         Some(program)
     }
@@ -244,7 +250,7 @@ impl FarProgram {
     fn follow(
         number: u64,
         files: ProgramFiles,
-        process: Process,
+        (process, screen): (Process, Option<AnsweringScreen>),
         sender: &FrameSender,
         OutputPlace {
             from,
@@ -261,6 +267,7 @@ impl FarProgram {
             number,
             files,
             process,
+            screen,
             sender: sender.clone(),
             credit: watch::Sender::new(credit),
             is_brief,
@@ -273,12 +280,12 @@ impl FarProgram {
             tasks: Mutex::default(),
         });
         let mut tasks = vec![
-            windlass_task::spawn(Arc::clone(&program).obey(incoming)).abort_handle(),
-            windlass_task::spawn(Arc::clone(&program).send_output(from)).abort_handle(),
-            windlass_task::spawn(Arc::clone(&program).tell_exit()).abort_handle(),
+            windlass_task::spawn(Arc::clone(&program).obey(incoming)),
+            windlass_task::spawn(Arc::clone(&program).send_output(from)),
+            windlass_task::spawn(Arc::clone(&program).tell_exit()),
         ];
         if program.process.terminal().is_some() {
-            tasks.push(windlass_task::spawn(Arc::clone(&program).tell_prompts()).abort_handle());
+            tasks.push(windlass_task::spawn(Arc::clone(&program).tell_prompts()));
         }
         *program.tasks.lock() = tasks;
         program
@@ -302,6 +309,7 @@ impl FarProgram {
                 self.process.read_until(until);
                 self.credit.send_replace(until);
             }
+            NearFrame::Port { id, port, .. } => self.watch_port(id, port),
             frame => {
                 let _ = self.frames.send(frame);
             }
@@ -310,114 +318,61 @@ impl FarProgram {
 
     /// Releases the program to its holder.
     pub(super) async fn leave(&self) {
-        self.stop_following();
+        // An order that is being executed is complete, or noted in part, before another far end may continue it.
+        for task in self.stop_following() {
+            let _ = task.await;
+        }
         self.process.leave().await;
     }
 
     /// Ends the rest of a program that the near side no longer needs.
     pub(super) fn forget(&self) {
-        self.stop_following();
+        drop(self.stop_following());
         self.files.remove();
     }
 
-    /// Resolves when a port of its network is being listened on; `None` if it uses the machine's network.
-    pub(super) fn port_open(&self, port: u16) -> Option<impl Future<Output = ()> + Send + use<>> {
-        let confinement = self.process.confinement()?;
-        if confinement.network == NetworkRule::Full {
-            return None;
-        }
-        let pid = self.process.pid();
-        Some(async move {
-            while !is_port_open(pid, port) {
-                tokio::time::sleep(PORT_INTERVAL).await;
+    /// Reports when a port of its network is being listened on, while it runs.
+    fn watch_port(self: &Arc<Self>, id: u64, port: u16) {
+        let program = Arc::clone(self);
+        let task = windlass_task::spawn(async move {
+            tokio::select! {
+                () = program.port_open(port) => program.send(&FarFrame::Port { id }),
+                _ = program.process.wait() => {}
             }
-        })
+        });
+        let mut tasks = self.tasks.lock();
+        tasks.retain(|task| !task.is_finished());
+        tasks.push(task);
     }
 
-    fn stop_following(&self) {
-        for task in self.tasks.lock().drain(..) {
+    /// Resolves when a port of its network is being listened on.
+    async fn port_open(&self, port: u16) {
+        let confinement = self.process.confinement();
+        if confinement.is_none_or(|it| it.network == NetworkRule::Full) {
+            return port_open(port).await;
+        }
+        while !is_port_open(self.process.pid(), port) {
+            tokio::time::sleep(PORT_INTERVAL).await;
+        }
+    }
+
+    /// Aborts its tasks, and returns them.
+    fn stop_following(&self) -> Vec<JoinHandle<()>> {
+        let tasks = std::mem::take(&mut *self.tasks.lock());
+        for task in &tasks {
             task.abort();
         }
+        tasks
     }
 
     fn send(&self, frame: &FarFrame) {
-        self.sender.send(&frame.write());
-    }
-
-    /// Executes frames in order.
-    async fn obey(self: Arc<Self>, mut frames: mpsc::UnboundedReceiver<NearFrame>) {
-        let note = self.process.read_noter();
-        while let Some(frame) = frames.recv().await {
-            match frame {
-                NearFrame::Order { id, order, .. } => {
-                    if id > self.orders.load(Ordering::Acquire) {
-                        // Written first, so that the order is not executed twice if this process is killed now.
-                        if let Some(note) = &note {
-                            note(id);
-                        }
-                        let is_hidden =
-                            matches!(order, HolderOrder::Write(_)) && self.hides_typing();
-                        let error = self.carry_out(order).await;
-                        self.orders.store(id, Ordering::Release);
-                        self.ordered.notify_waiters();
-                        self.send(&self.done(id, error, is_hidden));
-                    } else {
-                        // The outcome of the earlier execution is unknown.
-                        self.send(&self.done(id, None, true));
-                    }
-                }
-                NearFrame::Settle { id, limit, .. } => {
-                    self.settling.send_modify(|count| *count += 1);
-                    windlass_task::spawn(Arc::clone(&self).settle(id, limit));
-                }
-                NearFrame::Ask { .. } => {
-                    let usage = self.process.usage();
-                    self.send(&FarFrame::Usage {
-                        program: self.number,
-                        cpu: usage.cpu,
-                        memory: usage.memory,
-                        processes: u32::try_from(usage.processes).unwrap_or(u32::MAX),
-                    });
-                }
-                _ => {}
-            }
+        let bytes = frame.write();
+        if bytes.len() > LONGEST_FRAME {
+            // The near side would drop the link, resume the program and get the same frame again.
+            tracing::error!(length = bytes.len(), "a frame is too long and was not sent");
+            return;
         }
-    }
-
-    fn done(&self, id: u64, error: Option<String>, is_hidden: bool) -> FarFrame {
-        FarFrame::Done {
-            program: self.number,
-            id,
-            error,
-            is_hidden,
-        }
-    }
-
-    async fn carry_out(&self, order: HolderOrder) -> Option<String> {
-        match order {
-            HolderOrder::Write(bytes) => loop {
-                match self.process.write(&bytes) {
-                    Err(WriteError::Full { .. }) => tokio::time::sleep(FULL_STEP).await,
-                    written => return written.err().map(|error| error.to_string()),
-                }
-            },
-            HolderOrder::CloseInput => self.process.close_stdin(),
-            HolderOrder::Resize { rows, cols } => {
-                let resized = self
-                    .process
-                    .terminal()
-                    .map(|terminal| terminal.resize(TerminalSize { rows, cols }));
-                return resized?.err().map(|error| error.to_string());
-            }
-            HolderOrder::Signal(number) => {
-                let signal = signal_of(number)?;
-                let sent = self.process.signal(signal);
-                return sent.err().map(|error| error.to_string());
-            }
-            // It was executed on arrival.
-            HolderOrder::End { .. } => {}
-        }
-        None
+        self.sender.send(&bytes);
     }
 
     async fn end(&self, grace: Duration) {
@@ -501,20 +456,4 @@ impl FarProgram {
         });
         self.exit_told.send_replace(true);
     }
-}
-
-fn signal_of(number: u8) -> Option<Signal> {
-    let all = [
-        Signal::Interrupt,
-        Signal::Quit,
-        Signal::Terminate,
-        Signal::Hangup,
-        Signal::Kill,
-        Signal::Stop,
-        Signal::Continue,
-        Signal::User1,
-        Signal::User2,
-    ];
-    let number = i32::from(number);
-    all.into_iter().find(|signal| signal.number() == number)
 }

@@ -29,6 +29,7 @@ pub(super) const STEP: Duration = Duration::from_millis(5);
 /// The directory of one session. Only one far end uses it at a time.
 pub(super) struct SessionFolder {
     path: PathBuf,
+    tag: u64,
     _lock: fs::File,
 }
 
@@ -48,7 +49,12 @@ impl SessionFolder {
                 .create(&path);
             made.map_err(failed)?;
             if let Some(lock) = Self::lock(&path.join(LOCK)).await.map_err(failed)? {
-                return Ok(Self { path, _lock: lock });
+                let (tag, _) = session.split_first_chunk().expect("it has 16 bytes");
+                return Ok(Self {
+                    path,
+                    tag: u64::from_le_bytes(*tag),
+                    _lock: lock,
+                });
             }
         }
         Err(failed(io::ErrorKind::ResourceBusy.into()))
@@ -70,6 +76,11 @@ impl SessionFolder {
         file.set_len(0)?;
         file.write_all(std::process::id().to_string().as_bytes())?;
         Ok(Some(file))
+    }
+
+    /// A number that other sessions do not have.
+    pub(super) fn tag(&self) -> u64 {
+        self.tag
     }
 
     /// The files of a program of this session.

@@ -28,16 +28,24 @@ const MEMORY: usize = 1536 * 1024;
 /// How much of the output is replayed to rebuild a screen.
 const REDRAWN: u64 = 64 * 1024;
 
-/// A screen that answers terminal queries of the program.
-pub(super) fn answering_screen(
-    (rows, cols): (u16, u16),
-) -> (
-    impl FnMut(&[u8]) -> Vec<u8> + Send + 'static,
-    Arc<Mutex<Screen>>,
-) {
-    let screen = Arc::new(Mutex::new(Screen::new(rows, cols)));
-    let fed = Arc::clone(&screen);
-    (move |bytes: &[u8]| fed.lock().feed(bytes), screen)
+/// A screen that answers terminal queries of a program. It must have the size of the program's terminal.
+#[derive(Clone)]
+pub(super) struct AnsweringScreen(Arc<Mutex<Screen>>);
+
+impl AnsweringScreen {
+    pub(super) fn new((rows, cols): (u16, u16)) -> Self {
+        Self(Arc::new(Mutex::new(Screen::new(rows, cols))))
+    }
+
+    /// Feeds it with output; returns the answers.
+    fn tap(&self) -> impl FnMut(&[u8]) -> Vec<u8> + Send + use<> {
+        let screen = Arc::clone(&self.0);
+        move |bytes| screen.lock().feed(bytes)
+    }
+
+    pub(super) fn resize(&self, rows: u16, cols: u16) {
+        self.0.lock().resize(rows, cols);
+    }
 }
 
 fn output_options(files: &ProgramFiles) -> OutputOptions {
@@ -51,7 +59,7 @@ fn output_options(files: &ProgramFiles) -> OutputOptions {
 pub(super) fn command(
     spec: StartSpec,
     files: &ProgramFiles,
-    tap: Option<impl FnMut(&[u8]) -> Vec<u8> + Send + 'static>,
+    screen: Option<&AnsweringScreen>,
 ) -> Command {
     let StartSpec { start, lease, .. } = spec;
     let lease = start.keep.unwrap_or(lease);
@@ -85,8 +93,8 @@ pub(super) fn command(
     if start.capture != LinkCapture::Separate {
         command = command.merge_output();
     }
-    if let (Some((rows, cols)), Some(tap)) = (start.terminal, tap) {
-        command = command.terminal_with(TerminalSize { rows, cols }, tap);
+    if let (Some((rows, cols)), Some(screen)) = (start.terminal, screen) {
+        command = command.terminal_with(TerminalSize { rows, cols }, screen.tap());
     }
     let output = output_options(files);
     command
@@ -101,11 +109,14 @@ pub(super) fn command(
         })
 }
 
+/// A program that an earlier far end started, and the screen of its terminal.
+pub(super) type AdoptedProgram = (Process, Option<AnsweringScreen>);
+
 /// Adopts a program of this session, waiting for an earlier far end that may still be releasing it.
 pub(super) async fn adopt_soon(
     launcher: &Launcher,
     files: &ProgramFiles,
-) -> Result<Process, TakeOverError> {
+) -> Result<AdoptedProgram, TakeOverError> {
     let begun = Instant::now();
     loop {
         match adopt(launcher, files).await {
@@ -124,7 +135,7 @@ pub(super) async fn adopt_soon(
 pub(super) async fn take_over(
     launcher: &Launcher,
     files: &ProgramFiles,
-) -> Result<Process, TakeOverError> {
+) -> Result<AdoptedProgram, TakeOverError> {
     let begun = Instant::now();
     let mut steps = [(RELEASING, Signal::TERM), (LETTING_GO, Signal::KILL)].into_iter();
     let mut next = steps.next();
@@ -146,15 +157,15 @@ pub(super) async fn take_over(
     }
 }
 
-async fn adopt(launcher: &Launcher, files: &ProgramFiles) -> Result<Process, TakeOverError> {
+async fn adopt(launcher: &Launcher, files: &ProgramFiles) -> Result<AdoptedProgram, TakeOverError> {
     let key = files.key().ok_or_else(|| TakeOverError::Gone {
         name: files.name(),
         source: std::io::ErrorKind::NotFound.into(),
     })?;
-    let (tap, screen) = answering_screen((24, 80));
-    let redrawn = Arc::clone(&screen);
+    let screen = AnsweringScreen::new((24, 80));
+    let redrawn = Arc::clone(&screen.0);
     let options = AdoptOptions::new(output_options(files))
-        .tap(tap)
+        .tap(screen.tap())
         .rebuild(move |output, _| {
             // Queries in this output have been answered already.
             let end = output.position();
@@ -163,10 +174,12 @@ async fn adopt(launcher: &Launcher, files: &ProgramFiles) -> Result<Process, Tak
                 .feed(&output.raw(end.saturating_sub(REDRAWN)..end));
         });
     let process = launcher.adopt(&key, options).await?;
-    if let Some(size) = process.terminal().map(ProgramTerminal::size) {
-        screen.lock().resize(size.rows, size.cols);
-    }
-    Ok(process)
+    let size = process.terminal().map(ProgramTerminal::size);
+    let screen = size.map(|size| {
+        screen.resize(size.rows, size.cols);
+        screen
+    });
+    Ok((process, screen))
 }
 
 /// The launcher with the sandbox of a frame, resolved against the directories of this machine. `None` if the sandbox is

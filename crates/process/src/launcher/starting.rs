@@ -28,7 +28,8 @@ use crate::watch::{TreeControl, TreeMonitor};
 #[cfg(target_os = "linux")]
 use crate::{AdoptOptions, HeldKey, RemoteAdoption, RemoteTap, TakeOverError, terminal};
 use crate::{
-    Command, Process, RemoteHost, RemoteStart, StartError, Terminal, find_program, pipes, plain,
+    Command, Process, RemoteHost, RemoteStart, StartError, Terminal, WriteError, find_program,
+    pipes, plain,
 };
 
 impl Launcher {
@@ -179,6 +180,7 @@ impl Launcher {
             streams.stdout = Some(Arc::new(adoption.stdout));
             streams.stderr = adoption.stderr.map(Arc::new);
             streams.stdin = adoption.stdin.map(Arc::new);
+            streams.input_closed = adoption.input_closed;
         }
         let watch =
             crate::linux::ShimMonitor::adopted(adoption.control, adoption.shim, adoption.status);
@@ -393,7 +395,13 @@ struct RunningProgram {
 impl RunningProgram {
     /// Starts its driver task.
     fn follow(mut self) -> io::Result<Process> {
-        let input = Arc::new(Input::new(self.streams.stdin.take()));
+        let without_pipe = if self.streams.input_closed {
+            WriteError::Closed
+        } else {
+            WriteError::NoInput
+        };
+        let stdin = self.streams.stdin.take();
+        let input = Arc::new(Input::new(stdin.ok_or(without_pipe)));
         let terminal = self.streams.terminal.take().map(|opened| {
             let keeper = keeper(&self.hold, self.pid);
             Terminal::new(opened, Arc::clone(&input), self.tap, keeper)

@@ -19,7 +19,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustix::net::{SocketFlags, accept_with};
 use windlass_hold_wire::{
-    HeldEnd, HoldReceipt, HolderReply, HolderReport, HolderRequest, OLDEST, VERSION, Wants,
+    HeldEnd, HeldInput, HoldReceipt, HolderReply, HolderReport, HolderRequest, OLDEST, VERSION,
+    Wants,
 };
 use windlass_output::Stream;
 
@@ -266,6 +267,9 @@ impl Keep {
     /// broken.
     fn obey(&mut self, shim: &mut Shim, buffer: &mut [u8]) {
         while shim.obey(buffer) {}
+        if shim.input_closed && self.descriptors.stdin.take().is_some() {
+            self.order.streams.stdin = HeldInput::Closed;
+        }
         self.notice_death(shim);
     }
 

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use windlass_hold_wire::{Nonce, Streams};
+use windlass_hold_wire::{HeldInput, Nonce, Streams};
 use windlass_sandbox::HostPattern;
 
 pub(super) const KEEP: u8 = 10;
@@ -39,7 +39,7 @@ impl KeptDescriptors {
             } else {
                 None
             },
-            stdin: if streams.stdin {
+            stdin: if streams.stdin == HeldInput::Open {
                 Some(fds.next()?)
             } else {
                 None

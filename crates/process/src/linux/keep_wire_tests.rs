@@ -7,7 +7,7 @@ fn an_order_to_keep_is_read_as_it_was_written() {
         let order = KeepOrder {
             streams: Streams {
                 stderr: true,
-                stdin: false,
+                stdin: HeldInput::None,
                 terminal: false,
             },
             lease: Duration::from_hours(1),

@@ -16,7 +16,8 @@ use rustix::net::{
 };
 use tokio::io::Interest;
 use windlass_hold_wire::{
-    HoldReceipt, HolderReply, HolderRequest, Nonce, Streams, VERSION, Wants, common_version,
+    HeldInput, HoldReceipt, HolderReply, HolderRequest, Nonce, Streams, VERSION, Wants,
+    common_version,
 };
 use windlass_output::Output;
 
@@ -82,7 +83,11 @@ impl KeepPreparation {
         let order = KeepOrder {
             streams: Streams {
                 stderr: ours.stderr.is_some(),
-                stdin: ours.stdin.is_some() && ours.terminal.is_none(),
+                stdin: if ours.stdin.is_some() && ours.terminal.is_none() {
+                    HeldInput::Open
+                } else {
+                    HeldInput::None
+                },
                 terminal: ours.terminal.is_some(),
             },
             lease: options.lease,
@@ -130,6 +135,8 @@ pub(crate) struct Adoption {
     pub(crate) stdout: OwnedFd,
     pub(crate) stderr: Option<OwnedFd>,
     pub(crate) stdin: Option<OwnedFd>,
+    /// Whether an earlier owner has closed its input.
+    pub(crate) input_closed: bool,
 }
 
 /// Adopts the program of a holder.
@@ -164,6 +171,7 @@ pub(crate) async fn adopt(key: &HeldKey, limit: Duration) -> Result<Adoption, Ta
         stdout: descriptors.stdout,
         stderr: descriptors.stderr,
         stdin: descriptors.stdin,
+        input_closed: streams.stdin == HeldInput::Closed,
     })
 }
 

@@ -83,6 +83,13 @@ impl ShimControl {
         }
     }
 
+    /// Makes the holder of a kept program drop its copy of the input's pipe.
+    pub(crate) fn close_input(&self) {
+        if self.kept.is_some() {
+            self.send(&HolderOrder::CloseInput.write());
+        }
+    }
+
     /// Starts to end the tree.
     pub(crate) fn end(&self, grace: Duration) {
         self.send(&HolderOrder::End { grace }.write());

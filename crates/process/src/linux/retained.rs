@@ -35,6 +35,8 @@ const CHUNK: usize = 64 * 1024;
 const SEGMENTS: usize = 1024;
 /// The offset of the ring.
 const HEADER: usize = 16 * 1024;
+/// The number of an owner's notes.
+const OWNER_NOTES: usize = 4;
 /// Identifies the memory and its format.
 const MAGIC: u64 = 0x57_4c_52_49_4e_47_00_01;
 
@@ -59,6 +61,8 @@ struct Header {
     table: [AtomicU64; SEGMENTS],
     /// The bases of the checkpoints in the two slots. Memory of an earlier version has zeros here.
     bases: [AtomicU64; 2],
+    /// Numbers of the owner for the next one. Memory of an earlier version has zeros here.
+    notes: [AtomicU64; OWNER_NOTES],
 }
 
 #[repr(C)]
@@ -318,6 +322,16 @@ impl Retained {
     /// Records the assistant's read position.
     pub(crate) fn set_cursor(&self, cursor: u64) {
         self.header().cursor.store(cursor, Ordering::Release);
+    }
+
+    /// A note of the owner; 0 at first.
+    pub(crate) fn note(&self, index: usize) -> u64 {
+        self.header().notes[index].load(Ordering::Acquire)
+    }
+
+    /// Records a note for the next owner.
+    pub(crate) fn set_note(&self, index: usize, note: u64) {
+        self.header().notes[index].store(note, Ordering::Release);
     }
 
     /// Begins a segment of this stream. Recorded before its bytes arrive, so

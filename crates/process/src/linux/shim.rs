@@ -59,6 +59,8 @@ pub(super) struct Shim {
     pub(super) group: i32,
     terminal: bool,
     pub(super) grace: Duration,
+    /// Whether the runtime has closed the program's input.
+    pub(super) input_closed: bool,
     pub(super) ending: Option<TreeShutdown>,
     /// Whether the tree ends when the lifeline breaks.
     ends_with_runtime: bool,
@@ -133,6 +135,7 @@ impl Shim {
             group: program.pid,
             terminal: program.terminal,
             grace: program.grace,
+            input_closed: false,
             ending: None,
             ends_with_runtime: keep.is_none(),
             supervision: confine.and_then(|confine| Supervision::new(pid, &confine.limits, group)),
@@ -243,6 +246,7 @@ impl Shim {
         match ShimOrder::read(&buffer[..length]) {
             Some(ShimOrder::Running(HolderOrder::Signal(number))) => self.signal(number.into()),
             Some(ShimOrder::Running(HolderOrder::End { grace })) => self.end(grace),
+            Some(ShimOrder::Running(HolderOrder::CloseInput)) => self.input_closed = true,
             // The owner of an adopted program has its streams, and writes to them itself.
             Some(
                 ShimOrder::Running(_)

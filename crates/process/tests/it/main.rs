@@ -4,6 +4,7 @@
 mod deaths;
 mod end;
 mod keep;
+mod keep_input;
 mod limits;
 mod plain;
 mod prompt;

@@ -5,14 +5,18 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use windlass_hold_wire::{FarFrame, LinkPrompt, LinkReader, ProgramStatus};
-use windlass_process::{ProgramTerminal, Prompt};
+use windlass_process::{InputReader, ProgramTerminal, Prompt};
 
 use super::FarProgram;
 
 /// The polling interval of a terminal at a prompt: initial and maximum.
 const LOOK: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(500));
-/// The maximum number of readers in a report.
+/// The maximum number of readers in a report, and of the bytes of their names and arguments. Beyond that, none is
+/// reported, so that the near side takes the reader for a shell: an incomplete list could hide one.
 const READERS: usize = 64;
+const READER_BYTES: usize = 64 * 1024;
+/// The length of a word in a frame, without its bytes.
+const WORD: usize = 4;
 
 impl FarProgram {
     /// Reports each prompt of the terminal once, with the processes that may read its input.
@@ -90,16 +94,7 @@ impl FarProgram {
         let offset = self.process.output().position();
         let prompt = terminal.prompt()?;
         let modes = terminal.modes();
-        let readers = self.process.listeners().map(|readers| {
-            let readers = readers.into_iter().take(READERS);
-            readers
-                .map(|reader| LinkReader {
-                    names: reader.names,
-                    args: reader.args,
-                    is_foreground: reader.is_foreground,
-                })
-                .collect()
-        });
+        let readers = self.process.listeners().and_then(link_readers);
         let is_same = self.orders.load(Ordering::Acquire) == orders
             && self.process.output().position() == offset;
         is_same.then_some(ProgramStatus {
@@ -115,3 +110,24 @@ impl FarProgram {
         })
     }
 }
+
+/// The readers of a report; `None` if there are too many, or if their arguments are too long.
+fn link_readers(readers: Vec<InputReader>) -> Option<Vec<LinkReader>> {
+    let words = |reader: &InputReader| -> usize {
+        let words = reader.names.iter().chain(&reader.args);
+        words.map(|word| WORD + word.len()).sum()
+    };
+    if readers.len() > READERS || readers.iter().map(words).sum::<usize>() > READER_BYTES {
+        return None;
+    }
+    let readers = readers.into_iter().map(|reader| LinkReader {
+        names: reader.names,
+        args: reader.args,
+        is_foreground: reader.is_foreground,
+    });
+    Some(readers.collect())
+}
+
+#[cfg(test)]
+#[path = "status_tests.rs"]
+mod tests;
