@@ -5,6 +5,7 @@
 //! subjects.
 
 mod far_session;
+mod gate;
 mod given_up;
 mod held;
 mod recording;

@@ -8,16 +8,15 @@ use parking_lot::Mutex;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
-use windlass_hold_wire::{
-    FarFrame, FramedOutput, HolderOrder, LinkSession, NearFrame, ProgramOrigin, frame,
-};
+use windlass_hold_wire::{FarFrame, LinkSession, NearFrame, ProgramOrigin, frame};
 use windlass_host::serve;
 
+use super::gate::FarGate;
 use super::recording::{OutputRecord, RecordClosing};
 use super::{Worker, held};
-use crate::broker::{ClaimKind, Claimed, claim, words};
+use crate::broker::words;
 use crate::error::Trouble;
-use crate::link::{Flow, FrameGate, LinkEnd, LinkEnding, PIPE};
+use crate::link::{Flow, LinkEnd, LinkEnding, PIPE};
 
 /// The time limit for sending the last frames of a far end.
 const FLUSHING: Duration = Duration::from_secs(2);
@@ -115,12 +114,7 @@ impl FarSession {
         };
         let options = worker.options.serve.clone();
         let far_end = serve(input, output, options, stopped);
-        let gate = FarGate {
-            worker: Arc::clone(worker),
-            session: Arc::clone(self),
-            telling: queues.telling,
-            outputs: HashMap::new(),
-        };
+        let gate = FarGate::new(Arc::clone(worker), Arc::clone(self), queues.telling);
         let (worker, session) = (Arc::downgrade(worker), Arc::clone(self));
         let task = windlass_task::spawn(async move {
             serve_link(far_end, end, gate).await;
@@ -219,7 +213,7 @@ impl FarSession {
     }
 
     /// The record of a program's output, if output is stored.
-    fn record(&self, worker: &Arc<Worker>, program: u64) -> Option<Arc<OutputRecord>> {
+    pub(super) fn record(&self, worker: &Arc<Worker>, program: u64) -> Option<Arc<OutputRecord>> {
         if self.stored_output == 0 {
             return None;
         }
@@ -237,7 +231,7 @@ impl FarSession {
     }
 
     /// Stores the exit of a program whose output is stored, or that is kept.
-    fn record_exit(&self, worker: &Arc<Worker>, program: u64, frame: &[u8]) {
+    pub(super) fn record_exit(&self, worker: &Arc<Worker>, program: u64, frame: &[u8]) {
         let is_stored = {
             let state = self.state.lock();
             state.records.contains_key(&program) || state.keeps.contains_key(&program)
@@ -248,7 +242,7 @@ impl FarSession {
     }
 
     /// Removes the stored output of a program that its runtime no longer needs.
-    fn forget_output(&self, worker: &Worker, program: u64) {
+    pub(super) fn forget_output(&self, worker: &Worker, program: u64) {
         let record = self.state.lock().records.remove(&program);
         if let Some(record) = record {
             worker.close_record(&record, RecordClosing::Remove);
@@ -269,6 +263,21 @@ impl FarSession {
         self.state.lock().keeps.remove(&program);
         self.forget_output(worker, program);
         worker.vacate(&(self.session, program));
+    }
+
+    /// Notes how long programs are held without a link.
+    pub(super) fn note_lease(&self, lease: Duration) {
+        self.state.lock().lease = lease;
+    }
+
+    /// Notes that a program was started in another session, or under another number.
+    pub(super) fn note_origin(&self, program: u64, origin: ProgramOrigin) {
+        self.state.lock().origins.insert(program, origin);
+    }
+
+    /// Notes that a program is not kept any more.
+    pub(super) fn forget_kept(&self, program: u64) {
+        self.state.lock().keeps.remove(&program);
     }
 
     /// Notes that a program is kept, with its lease.
@@ -314,7 +323,7 @@ async fn serve_link(
     mut gate: FarGate,
 ) {
     let mut far_end = std::pin::pin!(far_end);
-    let heartbeat = gate.worker.options.heartbeat;
+    let heartbeat = gate.worker().options.heartbeat;
     let ending = {
         let mut carrying = std::pin::pin!(end.run(&mut gate));
         tokio::select! {
@@ -356,134 +365,4 @@ async fn wait_for_broker(end: &mut LinkEnd, heartbeat: Duration) {
     }
     end.close().await;
     tokio::time::sleep(heartbeat * 3).await;
-}
-
-/// Filters the far end's frames.
-struct FarGate {
-    worker: Arc<Worker>,
-    session: Arc<FarSession>,
-    telling: mpsc::UnboundedSender<Vec<u8>>,
-    /// Progress of programs that have not exited, or whose output has not been sent completely.
-    outputs: HashMap<u64, OutputProgress>,
-}
-
-/// How much of a program's output has been sent.
-#[derive(Default)]
-struct OutputProgress {
-    sent: u64,
-    /// The length of its output, once it has exited.
-    whole: Option<u64>,
-}
-
-impl FarGate {
-    /// Updates the progress. An exited program is forgotten when all of its output has been sent.
-    fn note_output(&mut self, program: u64, change: impl FnOnce(&mut OutputProgress)) {
-        let progress = self.outputs.entry(program).or_default();
-        change(progress);
-        if progress.whole.is_some_and(|whole| whole <= progress.sent) {
-            self.outputs.remove(&program);
-            self.worker.vacate(&(self.session.session, program));
-        }
-    }
-
-    /// Withdraws a program whose start has not arrived through the queue, so that it will never be started: the runtime
-    /// has waited long enough to ask for it.
-    async fn is_unknown(&self, program: u64) -> bool {
-        if self.session.has_claimed(program) {
-            return false;
-        }
-        let Worker { broker, claims, .. } = &*self.worker;
-        let id = (&self.session.session, program);
-        let claimed = claim(broker, claims, id, ClaimKind::Withdrawn).await;
-        self.session.note_claimed(program);
-        claimed == Claimed::Now
-    }
-}
-
-impl FrameGate for FarGate {
-    fn leaving(&mut self, frame: &[u8]) -> bool {
-        if let Some(piece) = FramedOutput::read(frame) {
-            if let Some(record) = self.session.record(&self.worker, piece.program) {
-                record.take(frame, piece);
-            }
-            let end = piece.from + piece.bytes.len() as u64;
-            self.note_output(piece.program, |progress| progress.sent = end);
-            return true;
-        }
-        let session = self.session.session;
-        match FarFrame::read(frame) {
-            Some(FarFrame::Failed { program, .. } | FarFrame::Gone { program, .. }) => {
-                self.outputs.remove(&program);
-                self.worker.vacate(&(session, program));
-            }
-            Some(FarFrame::Exited {
-                program, offset, ..
-            }) => {
-                self.session.record_exit(&self.worker, program, frame);
-                self.worker.free_slot((session, program));
-                self.note_output(program, |progress| progress.whole = Some(offset));
-            }
-            Some(FarFrame::Ended { program, .. }) => {
-                // Its owner has ended it, so that no other runtime will adopt it.
-                self.session.state.lock().keeps.remove(&program);
-                self.worker.free_slot((session, program));
-            }
-            _ => {}
-        }
-        true
-    }
-
-    async fn arriving(&mut self, frame: &[u8]) -> bool {
-        match NearFrame::read(frame) {
-            Some(NearFrame::Hello(hello)) => {
-                self.session.state.lock().lease = hello.lease;
-                true
-            }
-            Some(NearFrame::Resume {
-                program,
-                from,
-                origin: Some(origin),
-                ..
-            }) => {
-                self.note_output(program, |progress| progress.sent = from);
-                self.session.note_claimed(program);
-                self.session.state.lock().origins.insert(program, origin);
-                let worker = &self.worker;
-                worker.hand_over(&origin, &self.session, program).await;
-                true
-            }
-            Some(NearFrame::Resume { program, from, .. }) => {
-                self.note_output(program, |progress| progress.sent = from);
-                // The far end reports that it does not exist.
-                self.is_unknown(program).await;
-                true
-            }
-            Some(NearFrame::Order {
-                program,
-                order: HolderOrder::End { .. },
-                ..
-            }) => {
-                let is_unknown = self.is_unknown(program).await;
-                if is_unknown {
-                    let gone = FarFrame::Gone {
-                        program,
-                        why: String::from("it was ended before it was started"),
-                        ended: 0,
-                        receipt: None,
-                    };
-                    let _ = self.telling.send(gone.write());
-                }
-                !is_unknown
-            }
-            Some(NearFrame::Forget { program }) => {
-                self.session.forget_output(&self.worker, program);
-                self.outputs.remove(&program);
-                self.worker.vacate(&(self.session.session, program));
-                true
-            }
-            // Starts arrive through the queue.
-            Some(NearFrame::Start { .. }) => false,
-            _ => true,
-        }
-    }
 }
