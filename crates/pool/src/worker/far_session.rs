@@ -1,6 +1,6 @@
 //! The far end of one runtime on this worker.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -11,9 +11,10 @@ use tokio::task::JoinHandle;
 use windlass_hold_wire::{FarFrame, LinkSession, NearFrame, ProgramOrigin, frame};
 use windlass_host::serve;
 
+use super::Worker;
 use super::gate::FarGate;
+use super::held::{FollowTerm, HeldFollower};
 use super::recording::{OutputRecord, RecordClosing};
-use super::{Worker, held};
 use crate::broker::words;
 use crate::error::Trouble;
 use crate::link::{Flow, LinkEnd, LinkEnding, PIPE};
@@ -37,8 +38,6 @@ pub(super) struct FarSession {
 struct SessionState {
     /// Programs known to be claimed.
     claimed: HashSet<u64>,
-    /// Programs that outlive their runtime, with their leases.
-    keeps: HashMap<u64, Duration>,
     /// Programs that were started in other sessions.
     origins: HashMap<u64, ProgramOrigin>,
     /// The output that is being stored, by program.
@@ -133,8 +132,8 @@ impl FarSession {
         }
     }
 
-    /// Handles the end of a link. If no other link follows within the lease, only kept programs are left, for their own
-    /// leases.
+    /// Handles the end of a link. If no other link follows within the lease, only kept programs are left. They do not
+    /// need this session any more.
     fn ended(self: &Arc<Self>, worker: Weak<Worker>) {
         let (links, lease) = {
             let mut state = self.state.lock();
@@ -147,43 +146,22 @@ impl FarSession {
         let session = Arc::clone(self);
         windlass_task::spawn(async move {
             tokio::time::sleep(lease).await;
-            let mut keeps: Vec<(u64, Duration)> = {
-                let Some(worker) = worker.upgrade() else {
-                    return;
-                };
-                let mut sessions = worker.sessions.lock();
-                let state = session.state.lock();
-                if state.links != links {
-                    return;
-                }
-                sessions.remove(&session.session);
-                drop(sessions);
-                worker.vacate_session(&session.session, |program| {
-                    state.keeps.contains_key(&program)
-                });
-                for (program, record) in &state.records {
-                    if !state.keeps.contains_key(program) {
-                        // Its runtime counts it as lost, and no other will resume it.
-                        worker.close_record(record, RecordClosing::Remove);
-                    }
-                }
-                state
-                    .keeps
-                    .iter()
-                    .map(|(&program, &keep)| (program, keep))
-                    .collect()
+            let Some(worker) = worker.upgrade() else {
+                return;
             };
-            keeps.sort_by_key(|&(_, keep)| keep);
-            let mut over = lease;
-            for (program, keep) in keeps {
-                tokio::time::sleep(keep.saturating_sub(over)).await;
-                over = over.max(keep);
-                let Some(worker) = worker.upgrade() else {
-                    return;
-                };
-                worker.vacate(&(session.session, program));
-                if let Some(record) = session.state.lock().records.remove(&program) {
-                    worker.close_record(&record, RecordClosing::Keep);
+            let mut sessions = worker.sessions.lock();
+            let state = session.state.lock();
+            if state.links != links {
+                return;
+            }
+            sessions.remove(&session.session);
+            drop(sessions);
+            let kept = worker.kept.of(&session.session);
+            worker.vacate_session(&session.session, |program| kept.contains_key(&program));
+            for (program, record) in &state.records {
+                if !kept.contains_key(program) {
+                    // Its runtime counts it as lost, and no other will resume it.
+                    worker.close_record(&record.origin, RecordClosing::Remove);
                 }
             }
         });
@@ -194,22 +172,65 @@ impl FarSession {
         self.state.lock().links == links
     }
 
-    /// Continues to store the output of programs whose runtime is away.
+    /// Follows the programs of a runtime that is away.
     fn follow_held(self: &Arc<Self>, worker: &Arc<Worker>, links: u64) {
-        let kept: Vec<u64> = self.state.lock().keeps.keys().copied().collect();
-        for program in kept {
-            self.record(worker, program);
+        let kept = worker.kept.of(&self.session);
+        for (&program, &origin) in &kept {
+            self.follow_kept(worker, program, origin);
         }
-        let records: Vec<_> = self.state.lock().records.values().cloned().collect();
-        let folder = &worker.options.serve.folder;
-        for record in records {
-            windlass_task::spawn(held::follow(
-                Arc::clone(self),
-                links,
-                folder.clone(),
+        let mut others: BTreeSet<u64> = self.state.lock().records.keys().copied().collect();
+        others.extend(worker.programs_of(&self.session));
+        for program in others.into_iter().filter(|it| !kept.contains_key(it)) {
+            let session = Arc::clone(self);
+            let record = self.state.lock().records.get(&program).cloned();
+            let follower = HeldFollower {
+                worker: Arc::downgrade(worker),
+                id: (self.session, program),
+                origin: self.origin(program),
                 record,
-            ));
+                term: FollowTerm::Link { session, links },
+            };
+            windlass_task::spawn(follower.follow());
         }
+    }
+
+    /// Follows a kept program that no link has.
+    fn follow_kept(&self, worker: &Arc<Worker>, program: u64, origin: ProgramOrigin) {
+        let id = (self.session, program);
+        let Some(generation) = worker.kept.renew(&origin, id) else {
+            return;
+        };
+        let record = self.record(worker, program);
+        let follower = HeldFollower {
+            worker: Arc::downgrade(worker),
+            id,
+            origin,
+            record,
+            term: FollowTerm::Generation(generation),
+        };
+        windlass_task::spawn(follower.follow());
+    }
+
+    /// Handles that the runtime has left a kept program to others.
+    pub(super) fn leave(&self, worker: &Arc<Worker>, program: u64) {
+        let origin = self.origin(program);
+        self.follow_kept(worker, program, origin);
+        self.state.lock().records.remove(&program);
+    }
+
+    /// The program with this number.
+    pub(super) fn origin(&self, program: u64) -> ProgramOrigin {
+        self.state.lock().origin(self.session, program)
+    }
+
+    /// Notes that a program was started in another session, or under another number.
+    pub(super) fn note_origin(&self, program: u64, origin: ProgramOrigin) {
+        self.state.lock().origins.insert(program, origin);
+    }
+
+    /// Notes how long programs are held without a link.
+    pub(super) fn note_lease(&self, lease: Duration) {
+        self.state.lock().lease = lease;
     }
 
     /// The record of a program's output, if output is stored.
@@ -221,10 +242,8 @@ impl FarSession {
         if let Some(record) = state.records.get(&program) {
             return Some(Arc::clone(record));
         }
-        let session = self.session;
-        let own = ProgramOrigin { session, program };
-        let origin = state.origins.get(&program).copied().unwrap_or(own);
-        let is_kept = state.keeps.contains_key(&program);
+        let origin = state.origin(self.session, program);
+        let is_kept = worker.kept.contains(&origin);
         let record = worker.record(OutputRecord::new(origin, is_kept, self.stored_output));
         state.records.insert(program, Arc::clone(&record));
         Some(record)
@@ -234,7 +253,8 @@ impl FarSession {
     pub(super) fn record_exit(&self, worker: &Arc<Worker>, program: u64, frame: &[u8]) {
         let is_stored = {
             let state = self.state.lock();
-            state.records.contains_key(&program) || state.keeps.contains_key(&program)
+            let origin = state.origin(self.session, program);
+            state.records.contains_key(&program) || worker.kept.contains(&origin)
         };
         if let Some(record) = is_stored.then(|| self.record(worker, program)).flatten() {
             record.take_exit(frame);
@@ -242,11 +262,9 @@ impl FarSession {
     }
 
     /// Removes the stored output of a program that its runtime no longer needs.
-    pub(super) fn forget_output(&self, worker: &Worker, program: u64) {
-        let record = self.state.lock().records.remove(&program);
-        if let Some(record) = record {
-            worker.close_record(&record, RecordClosing::Remove);
-        }
+    fn forget_output(&self, worker: &Worker, program: u64) {
+        self.state.lock().records.remove(&program);
+        worker.close_record(&self.origin(program), RecordClosing::Remove);
     }
 
     /// The number of a program that was started in another session and adopted here.
@@ -258,38 +276,38 @@ impl FarSession {
             .map(|(&program, _)| program)
     }
 
-    /// Forgets a program that has ended without its runtime.
+    /// Forgets a program that has ended.
     pub(super) fn drop_program(&self, worker: &Worker, program: u64) {
-        self.state.lock().keeps.remove(&program);
-        self.forget_output(worker, program);
+        if self.forget_kept(worker, program) {
+            self.forget_output(worker, program);
+        }
         worker.vacate(&(self.session, program));
     }
 
-    /// Notes how long programs are held without a link.
-    pub(super) fn note_lease(&self, lease: Duration) {
-        self.state.lock().lease = lease;
+    /// Notes that no other runtime will adopt a program. Returns false if another session has it already.
+    pub(super) fn forget_kept(&self, worker: &Worker, program: u64) -> bool {
+        let origin = self.origin(program);
+        if worker.kept.is_of_other(&origin, (self.session, program)) {
+            return false;
+        }
+        worker.kept.remove(&origin);
+        true
     }
 
-    /// Notes that a program was started in another session, or under another number.
-    pub(super) fn note_origin(&self, program: u64, origin: ProgramOrigin) {
-        self.state.lock().origins.insert(program, origin);
+    /// Forgets a program that another runtime has now, or this one under another number. Its output is stored on.
+    pub(super) fn give_away(&self, program: u64) {
+        self.state.lock().records.remove(&program);
     }
 
-    /// Notes that a program is not kept any more.
-    pub(super) fn forget_kept(&self, program: u64) {
-        self.state.lock().keeps.remove(&program);
-    }
-
-    /// Notes that a program is kept, with its lease.
-    pub(super) fn note_kept(&self, program: u64, lease: Duration) {
-        self.state.lock().keeps.insert(program, lease);
-    }
-
-    /// Removes a kept program because another runtime owns it now; returns its lease.
-    pub(super) fn give_away(&self, program: u64) -> Option<Duration> {
-        let mut state = self.state.lock();
-        state.records.remove(&program);
-        state.keeps.remove(&program)
+    /// Forgets a program without a holder. If it was kept, its stored output is all that is left of it.
+    pub(super) fn lose_program(&self, worker: &Worker, program: u64) {
+        let origin = self.origin(program);
+        let was_kept = worker.kept.contains(&origin);
+        if was_kept && self.forget_kept(worker, program) {
+            self.give_away(program);
+            worker.close_record(&origin, RecordClosing::Keep);
+        }
+        worker.vacate(&(self.session, program));
     }
 
     /// Whether this process has claimed the program, or knows of a claim.
@@ -313,6 +331,13 @@ impl FarSession {
         if let Some(queues) = &self.state.lock().queues {
             let _ = queues.telling.send(frame.write());
         }
+    }
+}
+
+impl SessionState {
+    fn origin(&self, session: LinkSession, program: u64) -> ProgramOrigin {
+        let own = ProgramOrigin { session, program };
+        self.origins.get(&program).copied().unwrap_or(own)
     }
 }
 

@@ -85,7 +85,7 @@ impl FrameGate for FarGate {
         match FarFrame::read(frame) {
             Some(FarFrame::Failed { program, .. } | FarFrame::Gone { program, .. }) => {
                 self.outputs.remove(&program);
-                self.worker.vacate(&(session, program));
+                self.session.lose_program(&self.worker, program);
             }
             Some(FarFrame::Exited {
                 program, offset, ..
@@ -96,7 +96,7 @@ impl FrameGate for FarGate {
             }
             Some(FarFrame::Ended { program, .. }) => {
                 // Its owner has ended it, so that no other runtime will adopt it.
-                self.session.forget_kept(program);
+                self.session.forget_kept(&self.worker, program);
                 self.worker.free_slot((session, program));
             }
             _ => {}
@@ -125,6 +125,9 @@ impl FrameGate for FarGate {
             }
             Some(NearFrame::Resume { program, from, .. }) => {
                 self.note_output(program, |progress| progress.sent = from);
+                // It is not followed any more.
+                let id = (self.session.session, program);
+                self.worker.kept.renew(&self.session.origin(program), id);
                 // The far end reports that it does not exist.
                 self.is_unknown(program).await;
                 true
@@ -147,9 +150,13 @@ impl FrameGate for FarGate {
                 !is_unknown
             }
             Some(NearFrame::Forget { program }) => {
-                self.session.forget_output(&self.worker, program);
                 self.outputs.remove(&program);
-                self.worker.vacate(&(self.session.session, program));
+                self.session.drop_program(&self.worker, program);
+                true
+            }
+            Some(NearFrame::Leave { program }) => {
+                self.outputs.remove(&program);
+                self.session.leave(&self.worker, program);
                 true
             }
             // Starts arrive through the queue.
