@@ -211,6 +211,11 @@ impl Worker {
         self.changed.notify_one();
     }
 
+    /// Whether a program occupies a slot, or has exited and its output is being sent.
+    fn is_counted(&self, id: &ProgramId) -> bool {
+        self.running.lock().contains_key(id) || self.exited.lock().contains(id)
+    }
+
     /// The numbers of a session's programs that occupy slots.
     fn programs_of(&self, session: &LinkSession) -> Vec<u64> {
         let running = self.running.lock();

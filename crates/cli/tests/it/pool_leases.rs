@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
+use serde_json::json;
 use windlass::executors::{Launcher, LauncherOptions};
 use windlass::pool::{BrokerOptions, Pool, PoolOptions};
 use windlass_output::OutputOptions;
@@ -216,6 +217,55 @@ fn a_program_that_was_left_is_stored_and_frees_its_slot_while_its_link_lives() {
     project.write("go", "");
     wait_for_stored(&stored, "late\n");
     wait_for_taken(&project, 1);
+}
+
+#[test]
+fn a_restarted_worker_counts_the_programs_that_it_resumes() {
+    needs!("nats-server");
+    let broker = Broker::start();
+    let project = Project::with_own_config(&pooled(&broker, 60));
+    let mut worker = WorkerProcess::start(&project, &broker, "w1", &[]);
+    let mut drive = project.drive();
+    drive.content(
+        "shell",
+        json!({"action": "spawn", "id": "it", "command": "cat"}),
+    );
+    worker.kill();
+    let mut worker = WorkerProcess::start(&project, &broker, "w1", &[]);
+    wait_for_taken(&project, 1);
+    let drained = project.run(&["workers", "drain", "w1"], "").stdout();
+    assert!(drained.contains("it still runs 1 programs"), "{drained}");
+    let apply = json!({"action": "apply", "id": "it", "input": "still here\n"});
+    let said = drive.content("shell", apply);
+    assert!(said.to_string().contains("still here"), "{said}");
+    drive.content("shell", json!({"action": "abort", "id": "it"}));
+    assert_eq!(worker.wait(), Some(0));
+}
+
+#[test]
+fn a_restarted_worker_keeps_the_stored_output_of_kept_programs() {
+    needs!("nats-server");
+    let (broker, project) = pool();
+    let mut worker = WorkerProcess::start(&project, &broker, "w1", &[]);
+    let stored = stored(&broker);
+    // Longer than a restart.
+    let lease = Duration::from_secs(15);
+    let mut first = NearRuntime::with(&project, &broker, |it| it.lease = lease);
+    first.run("cat");
+    let key = first.keep(&format!("echo first; {WAITS}; cat"), KEEP);
+    wait_for_stored(&stored, "first\n");
+    worker.kill();
+    let mut worker = WorkerProcess::start(&project, &broker, "w1", &[]);
+    wait_for_taken(&project, 2);
+    project.write("go", "");
+    wait_for_stored(&stored, "late\n");
+    first.die();
+    // The other program is ended with the lease of the link.
+    eventually("the lease is over", || taken(&project) < 2);
+    assert_eq!(taken(&project), 1);
+    worker.kill();
+    let mut second = NearRuntime::start(&project, &broker);
+    assert_eq!(text_of(second.adopt(&key)), "first\nlate\n");
 }
 
 #[test]

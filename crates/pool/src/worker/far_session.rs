@@ -10,10 +10,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use windlass_hold_wire::{FarFrame, LinkSession, NearFrame, ProgramOrigin, frame};
 use windlass_host::serve;
+use windlass_process::TakeOverError;
 
 use super::Worker;
 use super::gate::FarGate;
-use super::held::{FollowTerm, HeldFollower};
+use super::held::{FollowTerm, HeldFollower, look_up};
 use super::recording::{OutputRecord, RecordClosing};
 use crate::broker::words;
 use crate::error::Trouble;
@@ -21,6 +22,8 @@ use crate::link::{Flow, LinkEnd, LinkEnding, PIPE};
 
 /// The time limit for sending the last frames of a far end.
 const FLUSHING: Duration = Duration::from_secs(2);
+/// The delay before a holder that has not replied is asked again, and the number of attempts.
+const ASKING_AGAIN: (Duration, u32) = (Duration::from_secs(1), 60);
 
 /// One runtime's programs on this worker. A later link may replace the current one.
 pub(super) struct FarSession {
@@ -216,6 +219,39 @@ impl FarSession {
         let origin = self.origin(program);
         self.follow_kept(worker, program, origin);
         self.state.lock().records.remove(&program);
+    }
+
+    /// Notes a program that an earlier process of this worker has started.
+    pub(super) fn note_found(self: &Arc<Self>, worker: &Arc<Worker>, program: u64) {
+        let (session, worker) = (Arc::clone(self), Arc::clone(worker));
+        windlass_task::spawn(async move { session.learn_lease(&worker, program).await });
+    }
+
+    /// Asks the holder of a program whether it is kept: whether its lease is longer than that of the link.
+    async fn learn_lease(&self, worker: &Arc<Worker>, program: u64) {
+        let origin = self.origin(program);
+        let (pause, attempts) = ASKING_AGAIN;
+        for _ in 0..attempts {
+            if worker.kept.contains(&origin) {
+                return;
+            }
+            match look_up(worker, &origin).await {
+                Ok((_, held)) => {
+                    if held.left <= self.state.lock().lease {
+                        return;
+                    }
+                    worker.kept.assign(origin, (self.session, program));
+                    if self.state.lock().queues.is_none() {
+                        // The link has ended meanwhile.
+                        self.follow_kept(worker, program, origin);
+                    }
+                    return;
+                }
+                Err(TakeOverError::Gone { .. }) => return,
+                Err(error) => tracing::debug!(%error, "the lease of a program is not known yet"),
+            }
+            tokio::time::sleep(pause).await;
+        }
     }
 
     /// The program with this number.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use windlass_hold_wire::{FarFrame, FramedOutput, HolderOrder, NearFrame};
 
-use super::Worker;
 use super::far_session::FarSession;
+use super::{Worker, now};
+use crate::PoolProgram;
 use crate::broker::{ClaimKind, Claimed, claim};
 use crate::link::FrameGate;
 
@@ -45,6 +46,16 @@ impl FarGate {
 
     pub(super) fn worker(&self) -> &Worker {
         &self.worker
+    }
+
+    /// Counts a program that an earlier process of this worker has started.
+    fn note_resumed(&self, program: u64, pid: u32) {
+        let id = (self.session.session, program);
+        let (worker, session) = (&self.worker, &self.session);
+        if !worker.is_counted(&id) {
+            worker.occupy(id, resumed(&session.runtime, pid));
+            session.note_found(worker, program);
+        }
     }
 
     /// Updates the progress. An exited program is forgotten when all of its output has been sent.
@@ -87,6 +98,7 @@ impl FrameGate for FarGate {
                 self.outputs.remove(&program);
                 self.session.lose_program(&self.worker, program);
             }
+            Some(FarFrame::Resumed { program, pid, .. }) => self.note_resumed(program, pid),
             Some(FarFrame::Exited {
                 program, offset, ..
             }) => {
@@ -163,5 +175,15 @@ impl FrameGate for FarGate {
             Some(NearFrame::Start { .. }) => false,
             _ => true,
         }
+    }
+}
+
+/// A program that was started by an earlier process of this worker, for display.
+fn resumed(runtime: &str, pid: u32) -> PoolProgram {
+    let name = std::fs::read_to_string(format!("/proc/{pid}/comm"));
+    PoolProgram {
+        runtime: runtime.to_owned(),
+        program: name.unwrap_or_default().trim_end().to_owned(),
+        since: now(),
     }
 }

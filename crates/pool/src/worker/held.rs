@@ -123,7 +123,7 @@ impl HeldFollower {
 }
 
 /// Asks the holder of a program for its state.
-async fn look_up(
+pub(super) async fn look_up(
     worker: &Worker,
     origin: &ProgramOrigin,
 ) -> Result<(HeldKey, HeldProgram), TakeOverError> {
