@@ -291,6 +291,16 @@ impl Worker {
         }
     }
 
+    /// Removes output that an earlier process has stored.
+    fn remove_stored(self: &Arc<Self>, origin: ProgramOrigin) {
+        let worker = Arc::clone(self);
+        self.recording.lock().spawn(async move {
+            if let Some(stream) = worker.output().await {
+                remove_output(&stream, &worker.broker.names.output_of(&origin)).await;
+            }
+        });
+    }
+
     /// Forgets the programs of a session, except kept ones.
     fn vacate_session(&self, session: &LinkSession, is_kept: impl Fn(u64) -> bool) {
         let of_session = |id: &&ProgramId| id.0 == *session && !is_kept(id.1);

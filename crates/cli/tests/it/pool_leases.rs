@@ -269,6 +269,29 @@ fn a_restarted_worker_keeps_the_stored_output_of_kept_programs() {
 }
 
 #[test]
+fn stored_output_is_removed_with_the_handle_after_a_restart_of_the_worker() {
+    needs!("nats-server");
+    let (broker, project) = pool();
+    let mut worker = WorkerProcess::start(&project, &broker, "w1", &[]);
+    let stored = stored(&broker);
+    let mut runtime = NearRuntime::start(&project, &broker);
+    runtime.keep("echo first; exec sleep 1000", KEEP);
+    wait_for_stored(&stored, "first\n");
+    worker.kill();
+    let _worker = WorkerProcess::start(&project, &broker, "w1", &[]);
+    let process = runtime.programs.pop().unwrap();
+    runtime.tokio.block_on(process.end(Duration::from_secs(2)));
+    let entered = runtime.tokio.enter();
+    drop(process);
+    drop(entered);
+    let mut asking = broker.speak();
+    eventually("nothing is stored", || {
+        let info = asking.request("$JS.API.STREAM.INFO.windlass-ci-output");
+        String::from_utf8_lossy(&info).contains("\"messages\":0,")
+    });
+}
+
+#[test]
 fn a_kept_program_outlives_the_links_of_two_runtimes() {
     needs!("nats-server");
     let (broker, project) = pool();

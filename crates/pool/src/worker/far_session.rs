@@ -41,6 +41,8 @@ pub(super) struct FarSession {
 struct SessionState {
     /// Programs known to be claimed.
     claimed: HashSet<u64>,
+    /// Programs that an earlier process of this worker has started. It may have stored output of them.
+    found: HashSet<u64>,
     /// Programs that were started in other sessions.
     origins: HashMap<u64, ProgramOrigin>,
     /// The output that is being stored, by program.
@@ -167,6 +169,9 @@ impl FarSession {
                     worker.close_record(&record.origin, RecordClosing::Remove);
                 }
             }
+            for program in state.found.iter().filter(|it| !kept.contains_key(it)) {
+                worker.remove_stored(state.origin(session.session, *program));
+            }
         });
     }
 
@@ -223,6 +228,7 @@ impl FarSession {
 
     /// Notes a program that an earlier process of this worker has started.
     pub(super) fn note_found(self: &Arc<Self>, worker: &Arc<Worker>, program: u64) {
+        self.state.lock().found.insert(program);
         let (session, worker) = (Arc::clone(self), Arc::clone(worker));
         windlass_task::spawn(async move { session.learn_lease(&worker, program).await });
     }
@@ -298,9 +304,17 @@ impl FarSession {
     }
 
     /// Removes the stored output of a program that its runtime no longer needs.
-    fn forget_output(&self, worker: &Worker, program: u64) {
-        self.state.lock().records.remove(&program);
-        worker.close_record(&self.origin(program), RecordClosing::Remove);
+    fn forget_output(&self, worker: &Arc<Worker>, program: u64) {
+        let (origin, is_found) = {
+            let mut state = self.state.lock();
+            state.records.remove(&program);
+            let origin = state.origin(self.session, program);
+            (origin, state.found.remove(&program))
+        };
+        worker.close_record(&origin, RecordClosing::Remove);
+        if is_found {
+            worker.remove_stored(origin);
+        }
     }
 
     /// The number of a program that was started in another session and adopted here.
@@ -313,7 +327,7 @@ impl FarSession {
     }
 
     /// Forgets a program that has ended.
-    pub(super) fn drop_program(&self, worker: &Worker, program: u64) {
+    pub(super) fn drop_program(&self, worker: &Arc<Worker>, program: u64) {
         if self.forget_kept(worker, program) {
             self.forget_output(worker, program);
         }
