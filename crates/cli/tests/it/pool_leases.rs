@@ -385,3 +385,26 @@ fn a_program_stays_kept_when_its_runtime_was_cut_off_for_longer_than_the_lease()
     eventually("the lease is over", || taken(&project) < 2);
     assert_eq!(taken(&project), 1);
 }
+
+#[test]
+fn the_exit_of_a_program_is_stored_although_its_output_exceeds_the_limit() {
+    needs!("nats-server");
+    let (broker, project) = pool();
+    let mut worker = WorkerProcess::start(&project, &broker, "w1", &[]);
+    let start = || NearRuntime::with(&project, &broker, |it| it.stored_output = 256 * 1024);
+    let mut first = start();
+    let key = first.keep("seq 1 200000; exit 3", KEEP);
+    let process = &first.programs[0];
+    eventually("all of its output has arrived", || {
+        text_of(process).contains("200000\n")
+    });
+    // A worker that drains leaves when all is stored.
+    project.run(&["workers", "drain", "w1"], "");
+    assert_eq!(worker.wait(), Some(0));
+    first.die();
+    let mut second = start();
+    let adopted = second.adopt(&key);
+    eventually("the exit is known", || adopted.exit().is_some());
+    assert_eq!(adopted.exit(), Some(Exit::Code(3)));
+    wait_for_text(adopted, "200000\n");
+}
