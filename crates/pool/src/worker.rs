@@ -67,6 +67,8 @@ pub struct WorkerOptions {
     pub heartbeat: Duration,
     /// The maximum number of bytes of stored output of the whole pool, if this worker creates the stream.
     pub stored_total: u64,
+    /// How long programs are kept unchanged while no broker is connected. Then their leases run.
+    pub broker_wait: Duration,
     /// The options of its far ends.
     pub serve: ServeOptions,
 }

@@ -15,6 +15,7 @@ use windlass_process::{
 use windlass_testing::needs;
 
 use crate::pool_support::{Broker, Relay, WorkerProcess, pooled};
+use crate::processes::Victim;
 use crate::support::{DEADLINE, Project, eventually};
 
 /// How long the programs of these runtimes are held without a link.
@@ -407,4 +408,24 @@ fn the_exit_of_a_program_is_stored_although_its_output_exceeds_the_limit() {
     eventually("the exit is known", || adopted.exit().is_some());
     assert_eq!(adopted.exit(), Some(Exit::Code(3)));
     wait_for_text(adopted, "200000\n");
+}
+
+#[test]
+fn a_worker_that_stays_cut_off_lets_the_leases_run() {
+    needs!("nats-server");
+    let (broker, project) = pool();
+    let relay = Relay::to(&broker);
+    let wait = ["--broker-wait-secs", "1"];
+    let worker = WorkerProcess::at(&project, &relay.url(), "w1", &wait);
+    let (plain, kept) = (Victim::new(), Victim::new());
+    let mut runtime = NearRuntime::start(&project, &broker);
+    runtime.run(&plain.script());
+    runtime.keep(&kept.script(), Duration::from_secs(4));
+    plain.wait_until_up();
+    kept.wait_until_up();
+    relay.cut();
+    eventually("nothing is left", || {
+        plain.alive().is_empty() && kept.alive().is_empty()
+    });
+    drop(worker);
 }

@@ -12,10 +12,10 @@ use windlass_hold_wire::{FarFrame, LinkSession, NearFrame, ProgramOrigin, frame}
 use windlass_host::serve;
 use windlass_process::TakeOverError;
 
-use super::Worker;
 use super::gate::FarGate;
 use super::held::{FollowTerm, HeldFollower, look_up};
 use super::recording::{OutputRecord, RecordClosing};
+use super::{Worker, WorkerOptions};
 use crate::broker::words;
 use crate::error::Trouble;
 use crate::link::{Flow, LinkEnd, LinkEnding, PIPE};
@@ -398,7 +398,11 @@ async fn serve_link(
     mut gate: FarGate,
 ) {
     let mut far_end = std::pin::pin!(far_end);
-    let heartbeat = gate.worker().options.heartbeat;
+    let WorkerOptions {
+        heartbeat,
+        broker_wait,
+        ..
+    } = gate.worker().options;
     let ending = {
         let mut carrying = std::pin::pin!(end.run(&mut gate));
         tokio::select! {
@@ -416,7 +420,7 @@ async fn serve_link(
     if ending == LinkEnding::Disconnected {
         tokio::select! {
             _ = &mut far_end => return,
-            () = wait_for_broker(&mut end, heartbeat) => {}
+            () = wait_for_broker(&mut end, heartbeat, broker_wait) => {}
         }
     }
     // Closing its input makes it release the programs.
@@ -424,13 +428,15 @@ async fn serve_link(
     let _ = far_end.await;
 }
 
-/// Keeps the far end unchanged while no broker is connected. After a reconnect, the runtime has three heartbeats to
-/// open another link.
-async fn wait_for_broker(end: &mut LinkEnd, heartbeat: Duration) {
+/// Keeps the far end unchanged while no broker is connected, for a limited time: nobody else would end the programs of
+/// a worker that stays cut off. After a reconnect, the runtime has three heartbeats to open another link.
+async fn wait_for_broker(end: &mut LinkEnd, heartbeat: Duration, limit: Duration) {
     let beat = frame(&NearFrame::Beat.write());
+    let mut over = std::pin::pin!(tokio::time::sleep(limit));
     loop {
         let added = tokio::select! {
             () = end.broker.connected() => break,
+            () = &mut over => return,
             Some(added) = end.added.recv() => frame(&added),
             () = tokio::time::sleep(heartbeat) => beat.clone(),
         };
