@@ -32,6 +32,7 @@ pub(crate) async fn work(args: WorkerArgs) -> anyhow::Result<ExitCode> {
         labels: args.labels,
         slots: args.slots.unwrap_or(slots),
         heartbeat: Duration::from_millis(args.heartbeat_ms),
+        broker_wait: Duration::from_secs(args.broker_wait_secs.into()),
         stored_total: args.stored_total_mib * 1024 * 1024,
         serve: ServeOptions {
             folder: windlass::state_dir().join("hosts"),

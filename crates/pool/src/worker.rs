@@ -5,8 +5,10 @@
 //! subjects.
 
 mod far_session;
+mod gate;
 mod given_up;
 mod held;
+mod kept;
 mod recording;
 mod starts;
 
@@ -27,6 +29,7 @@ use windlass_hold_wire::{LinkSession, ProgramOrigin};
 use windlass_host::{ServeOptions, describe_machine};
 
 use self::far_session::FarSession;
+use self::kept::KeptPrograms;
 pub(crate) use self::recording::remove_output;
 use self::recording::{OutputRecord, RecordClosing};
 use crate::broker::{Broker, BrokerOptions, words};
@@ -43,6 +46,9 @@ const LISTED: usize = 256;
 const OPENING: Duration = Duration::from_secs(5);
 /// How long another worker of the same name has to reply.
 const ASKING: Duration = Duration::from_secs(2);
+
+/// A session and the number of a program in it.
+type ProgramId = (LinkSession, u64);
 
 /// The options of a worker.
 #[derive(Debug, Clone)]
@@ -61,6 +67,8 @@ pub struct WorkerOptions {
     pub heartbeat: Duration,
     /// The maximum number of bytes of stored output of the whole pool, if this worker creates the stream.
     pub stored_total: u64,
+    /// How long programs are kept unchanged while no broker is connected. Then their leases run.
+    pub broker_wait: Duration,
     /// The options of its far ends.
     pub serve: ServeOptions,
 }
@@ -121,9 +129,11 @@ struct Worker {
     instance: String,
     sessions: Mutex<HashMap<LinkSession, Arc<FarSession>>>,
     /// The programs that occupy a slot.
-    running: Mutex<BTreeMap<(LinkSession, u64), PoolProgram>>,
+    running: Mutex<BTreeMap<ProgramId, PoolProgram>>,
     /// Programs that have exited but whose output has not been sent completely.
-    exited: Mutex<HashSet<(LinkSession, u64)>>,
+    exited: Mutex<HashSet<ProgramId>>,
+    /// The programs that outlive their runtimes.
+    kept: KeptPrograms,
     /// The stream of stored output, once it could be used.
     output: OnceCell<Stream>,
     /// The stream of programs that runtimes have given up, once it could be used.
@@ -169,6 +179,7 @@ impl Worker {
             sessions: Mutex::default(),
             running: Mutex::default(),
             exited: Mutex::default(),
+            kept: KeptPrograms::default(),
             output: OnceCell::new(),
             losses: OnceCell::new(),
             records: Mutex::default(),
@@ -197,13 +208,25 @@ impl Worker {
         !self.is_draining() && running < self.options.slots as usize
     }
 
-    fn occupy(&self, id: (LinkSession, u64), program: PoolProgram) {
+    fn occupy(&self, id: ProgramId, program: PoolProgram) {
         self.running.lock().insert(id, program);
         self.changed.notify_one();
     }
 
+    /// Whether a program occupies a slot, or has exited and its output is being sent.
+    fn is_counted(&self, id: &ProgramId) -> bool {
+        self.running.lock().contains_key(id) || self.exited.lock().contains(id)
+    }
+
+    /// The numbers of a session's programs that occupy slots.
+    fn programs_of(&self, session: &LinkSession) -> Vec<u64> {
+        let running = self.running.lock();
+        let of_session = running.range((*session, 0)..=(*session, u64::MAX));
+        of_session.map(|(id, _)| id.1).collect()
+    }
+
     /// Frees the slot of a program that has exited. Its output must still be sent.
-    fn free_slot(&self, id: (LinkSession, u64)) {
+    fn free_slot(&self, id: ProgramId) {
         if self.running.lock().remove(&id).is_some() {
             self.exited.lock().insert(id);
             self.changed.notify_one();
@@ -211,7 +234,7 @@ impl Worker {
     }
 
     /// Forgets a program.
-    fn vacate(&self, id: &(LinkSession, u64)) {
+    fn vacate(&self, id: &ProgramId) {
         let was_running = self.running.lock().remove(id).is_some();
         let had_exited = self.exited.lock().remove(id);
         if was_running {
@@ -264,32 +287,25 @@ impl Worker {
         record
     }
 
-    fn close_record(&self, record: &OutputRecord, closing: RecordClosing) {
-        self.records.lock().remove(&record.origin);
-        record.close(closing);
+    fn close_record(&self, origin: &ProgramOrigin, closing: RecordClosing) {
+        if let Some(record) = self.records.lock().remove(origin) {
+            record.close(closing);
+        }
     }
 
-    /// Hands a kept program over to another runtime. The earlier runtime's link releases it first.
-    async fn hand_over(&self, origin: &ProgramOrigin, to: &FarSession, number: u64) {
-        let earlier = self.sessions.lock().get(&origin.session).cloned();
-        if let Some(earlier) = earlier.filter(|_| origin.session != to.session) {
-            if let Some(lease) = earlier.give_away(origin.program) {
-                to.note_kept(number, lease);
+    /// Removes output that an earlier process has stored.
+    fn remove_stored(self: &Arc<Self>, origin: ProgramOrigin) {
+        let worker = Arc::clone(self);
+        self.recording.lock().spawn(async move {
+            if let Some(stream) = worker.output().await {
+                remove_output(&stream, &worker.broker.names.output_of(&origin)).await;
             }
-            earlier.stop().await;
-        }
-        let mut running = self.running.lock();
-        if let Some(mut program) = running.remove(&(origin.session, origin.program)) {
-            to.runtime.clone_into(&mut program.runtime);
-            running.insert((to.session, number), program);
-        }
-        drop(running);
-        self.changed.notify_one();
+        });
     }
 
     /// Forgets the programs of a session, except kept ones.
     fn vacate_session(&self, session: &LinkSession, is_kept: impl Fn(u64) -> bool) {
-        let of_session = |id: &&(LinkSession, u64)| id.0 == *session && !is_kept(id.1);
+        let of_session = |id: &&ProgramId| id.0 == *session && !is_kept(id.1);
         let mut all: Vec<_> = self
             .running
             .lock()

@@ -28,6 +28,10 @@ pub(crate) struct WorkerArgs {
         value_parser = clap::value_parser!(u64).range(100..=60_000)
     )]
     pub(crate) heartbeat_ms: u64,
+    /// Seconds for which programs wait unchanged while no broker is reached; then their leases run, and they are ended.
+    /// 0: at once
+    #[arg(long, value_name = "SECS", default_value_t = 3600)]
+    pub(crate) broker_wait_secs: u32,
     /// Mebibytes of output that the brokers store for the whole pool, if this worker is the first in it
     #[arg(
         long,

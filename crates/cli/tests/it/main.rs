@@ -103,6 +103,7 @@ mod pool_credentials;
 mod pool_faults;
 mod pool_fleet;
 mod pool_kept;
+mod pool_leases;
 mod pool_output;
 mod pool_refusals;
 mod pool_support;

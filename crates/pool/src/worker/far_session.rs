@@ -1,6 +1,6 @@
 //! The far end of one runtime on this worker.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -8,19 +8,22 @@ use parking_lot::Mutex;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
-use windlass_hold_wire::{
-    FarFrame, FramedOutput, HolderOrder, LinkSession, NearFrame, ProgramOrigin, frame,
-};
+use windlass_hold_wire::{FarFrame, LinkSession, NearFrame, ProgramOrigin, frame};
 use windlass_host::serve;
+use windlass_process::TakeOverError;
 
+use super::gate::FarGate;
+use super::held::{FollowTerm, HeldFollower, look_up};
 use super::recording::{OutputRecord, RecordClosing};
-use super::{Worker, held};
-use crate::broker::{ClaimKind, Claimed, claim, words};
+use super::{Worker, WorkerOptions};
+use crate::broker::words;
 use crate::error::Trouble;
-use crate::link::{Flow, FrameGate, LinkEnd, LinkEnding, PIPE};
+use crate::link::{Flow, LinkEnd, LinkEnding, PIPE};
 
 /// The time limit for sending the last frames of a far end.
 const FLUSHING: Duration = Duration::from_secs(2);
+/// The delay before a holder that has not replied is asked again, and the number of attempts.
+const ASKING_AGAIN: (Duration, u32) = (Duration::from_secs(1), 60);
 
 /// One runtime's programs on this worker. A later link may replace the current one.
 pub(super) struct FarSession {
@@ -38,8 +41,8 @@ pub(super) struct FarSession {
 struct SessionState {
     /// Programs known to be claimed.
     claimed: HashSet<u64>,
-    /// Programs that outlive their runtime, with their leases.
-    keeps: HashMap<u64, Duration>,
+    /// Programs that an earlier process of this worker has started. It may have stored output of them.
+    found: HashSet<u64>,
     /// Programs that were started in other sessions.
     origins: HashMap<u64, ProgramOrigin>,
     /// The output that is being stored, by program.
@@ -115,12 +118,7 @@ impl FarSession {
         };
         let options = worker.options.serve.clone();
         let far_end = serve(input, output, options, stopped);
-        let gate = FarGate {
-            worker: Arc::clone(worker),
-            session: Arc::clone(self),
-            telling: queues.telling,
-            outputs: HashMap::new(),
-        };
+        let gate = FarGate::new(Arc::clone(worker), Arc::clone(self), queues.telling);
         let (worker, session) = (Arc::downgrade(worker), Arc::clone(self));
         let task = windlass_task::spawn(async move {
             serve_link(far_end, end, gate).await;
@@ -139,8 +137,8 @@ impl FarSession {
         }
     }
 
-    /// Handles the end of a link. If no other link follows within the lease, only kept programs are left, for their own
-    /// leases.
+    /// Handles the end of a link. If no other link follows within the lease, only kept programs are left. They do not
+    /// need this session any more.
     fn ended(self: &Arc<Self>, worker: Weak<Worker>) {
         let (links, lease) = {
             let mut state = self.state.lock();
@@ -153,44 +151,26 @@ impl FarSession {
         let session = Arc::clone(self);
         windlass_task::spawn(async move {
             tokio::time::sleep(lease).await;
-            let mut keeps: Vec<(u64, Duration)> = {
-                let Some(worker) = worker.upgrade() else {
-                    return;
-                };
-                let mut sessions = worker.sessions.lock();
-                let state = session.state.lock();
-                if state.links != links {
-                    return;
-                }
-                sessions.remove(&session.session);
-                drop(sessions);
-                worker.vacate_session(&session.session, |program| {
-                    state.keeps.contains_key(&program)
-                });
-                for (program, record) in &state.records {
-                    if !state.keeps.contains_key(program) {
-                        // Its runtime counts it as lost, and no other will resume it.
-                        worker.close_record(record, RecordClosing::Remove);
-                    }
-                }
-                state
-                    .keeps
-                    .iter()
-                    .map(|(&program, &keep)| (program, keep))
-                    .collect()
+            let Some(worker) = worker.upgrade() else {
+                return;
             };
-            keeps.sort_by_key(|&(_, keep)| keep);
-            let mut over = lease;
-            for (program, keep) in keeps {
-                tokio::time::sleep(keep.saturating_sub(over)).await;
-                over = over.max(keep);
-                let Some(worker) = worker.upgrade() else {
-                    return;
-                };
-                worker.vacate(&(session.session, program));
-                if let Some(record) = session.state.lock().records.remove(&program) {
-                    worker.close_record(&record, RecordClosing::Keep);
+            let mut sessions = worker.sessions.lock();
+            let state = session.state.lock();
+            if state.links != links {
+                return;
+            }
+            sessions.remove(&session.session);
+            drop(sessions);
+            let kept = worker.kept.of(&session.session);
+            worker.vacate_session(&session.session, |program| kept.contains_key(&program));
+            for (program, record) in &state.records {
+                if !kept.contains_key(program) {
+                    // Its runtime counts it as lost, and no other will resume it.
+                    worker.close_record(&record.origin, RecordClosing::Remove);
                 }
+            }
+            for program in state.found.iter().filter(|it| !kept.contains_key(it)) {
+                worker.remove_stored(state.origin(session.session, *program));
             }
         });
     }
@@ -200,26 +180,103 @@ impl FarSession {
         self.state.lock().links == links
     }
 
-    /// Continues to store the output of programs whose runtime is away.
+    /// Follows the programs of a runtime that is away.
     fn follow_held(self: &Arc<Self>, worker: &Arc<Worker>, links: u64) {
-        let kept: Vec<u64> = self.state.lock().keeps.keys().copied().collect();
-        for program in kept {
-            self.record(worker, program);
+        let kept = worker.kept.of(&self.session);
+        for (&program, &origin) in &kept {
+            self.follow_kept(worker, program, origin);
         }
-        let records: Vec<_> = self.state.lock().records.values().cloned().collect();
-        let folder = &worker.options.serve.folder;
-        for record in records {
-            windlass_task::spawn(held::follow(
-                Arc::clone(self),
-                links,
-                folder.clone(),
+        let mut others: BTreeSet<u64> = self.state.lock().records.keys().copied().collect();
+        others.extend(worker.programs_of(&self.session));
+        for program in others.into_iter().filter(|it| !kept.contains_key(it)) {
+            let session = Arc::clone(self);
+            let record = self.state.lock().records.get(&program).cloned();
+            let follower = HeldFollower {
+                worker: Arc::downgrade(worker),
+                id: (self.session, program),
+                origin: self.origin(program),
                 record,
-            ));
+                term: FollowTerm::Link { session, links },
+            };
+            windlass_task::spawn(follower.follow());
         }
     }
 
+    /// Follows a kept program that no link has.
+    fn follow_kept(&self, worker: &Arc<Worker>, program: u64, origin: ProgramOrigin) {
+        let id = (self.session, program);
+        let Some(generation) = worker.kept.renew(&origin, id) else {
+            return;
+        };
+        let record = self.record(worker, program);
+        let follower = HeldFollower {
+            worker: Arc::downgrade(worker),
+            id,
+            origin,
+            record,
+            term: FollowTerm::Generation(generation),
+        };
+        windlass_task::spawn(follower.follow());
+    }
+
+    /// Handles that the runtime has left a kept program to others.
+    pub(super) fn leave(&self, worker: &Arc<Worker>, program: u64) {
+        let origin = self.origin(program);
+        self.follow_kept(worker, program, origin);
+        self.state.lock().records.remove(&program);
+    }
+
+    /// Notes a program that an earlier process of this worker has started.
+    pub(super) fn note_found(self: &Arc<Self>, worker: &Arc<Worker>, program: u64) {
+        self.state.lock().found.insert(program);
+        let (session, worker) = (Arc::clone(self), Arc::clone(worker));
+        windlass_task::spawn(async move { session.learn_lease(&worker, program).await });
+    }
+
+    /// Asks the holder of a program whether it is kept: whether its lease is longer than that of the link.
+    async fn learn_lease(&self, worker: &Arc<Worker>, program: u64) {
+        let origin = self.origin(program);
+        let (pause, attempts) = ASKING_AGAIN;
+        for _ in 0..attempts {
+            if worker.kept.contains(&origin) {
+                return;
+            }
+            match look_up(worker, &origin).await {
+                Ok((_, held)) => {
+                    if held.left <= self.state.lock().lease {
+                        return;
+                    }
+                    worker.kept.assign(origin, (self.session, program));
+                    if self.state.lock().queues.is_none() {
+                        // The link has ended meanwhile.
+                        self.follow_kept(worker, program, origin);
+                    }
+                    return;
+                }
+                Err(TakeOverError::Gone { .. }) => return,
+                Err(error) => tracing::debug!(%error, "the lease of a program is not known yet"),
+            }
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    /// The program with this number.
+    pub(super) fn origin(&self, program: u64) -> ProgramOrigin {
+        self.state.lock().origin(self.session, program)
+    }
+
+    /// Notes that a program was started in another session, or under another number.
+    pub(super) fn note_origin(&self, program: u64, origin: ProgramOrigin) {
+        self.state.lock().origins.insert(program, origin);
+    }
+
+    /// Notes how long programs are held without a link.
+    pub(super) fn note_lease(&self, lease: Duration) {
+        self.state.lock().lease = lease;
+    }
+
     /// The record of a program's output, if output is stored.
-    fn record(&self, worker: &Arc<Worker>, program: u64) -> Option<Arc<OutputRecord>> {
+    pub(super) fn record(&self, worker: &Arc<Worker>, program: u64) -> Option<Arc<OutputRecord>> {
         if self.stored_output == 0 {
             return None;
         }
@@ -227,20 +284,19 @@ impl FarSession {
         if let Some(record) = state.records.get(&program) {
             return Some(Arc::clone(record));
         }
-        let session = self.session;
-        let own = ProgramOrigin { session, program };
-        let origin = state.origins.get(&program).copied().unwrap_or(own);
-        let is_kept = state.keeps.contains_key(&program);
+        let origin = state.origin(self.session, program);
+        let is_kept = worker.kept.contains(&origin);
         let record = worker.record(OutputRecord::new(origin, is_kept, self.stored_output));
         state.records.insert(program, Arc::clone(&record));
         Some(record)
     }
 
     /// Stores the exit of a program whose output is stored, or that is kept.
-    fn record_exit(&self, worker: &Arc<Worker>, program: u64, frame: &[u8]) {
+    pub(super) fn record_exit(&self, worker: &Arc<Worker>, program: u64, frame: &[u8]) {
         let is_stored = {
             let state = self.state.lock();
-            state.records.contains_key(&program) || state.keeps.contains_key(&program)
+            let origin = state.origin(self.session, program);
+            state.records.contains_key(&program) || worker.kept.contains(&origin)
         };
         if let Some(record) = is_stored.then(|| self.record(worker, program)).flatten() {
             record.take_exit(frame);
@@ -248,10 +304,16 @@ impl FarSession {
     }
 
     /// Removes the stored output of a program that its runtime no longer needs.
-    fn forget_output(&self, worker: &Worker, program: u64) {
-        let record = self.state.lock().records.remove(&program);
-        if let Some(record) = record {
-            worker.close_record(&record, RecordClosing::Remove);
+    fn forget_output(&self, worker: &Arc<Worker>, program: u64) {
+        let (origin, is_found) = {
+            let mut state = self.state.lock();
+            state.records.remove(&program);
+            let origin = state.origin(self.session, program);
+            (origin, state.found.remove(&program))
+        };
+        worker.close_record(&origin, RecordClosing::Remove);
+        if is_found {
+            worker.remove_stored(origin);
         }
     }
 
@@ -264,23 +326,38 @@ impl FarSession {
             .map(|(&program, _)| program)
     }
 
-    /// Forgets a program that has ended without its runtime.
-    pub(super) fn drop_program(&self, worker: &Worker, program: u64) {
-        self.state.lock().keeps.remove(&program);
-        self.forget_output(worker, program);
+    /// Forgets a program that has ended.
+    pub(super) fn drop_program(&self, worker: &Arc<Worker>, program: u64) {
+        if self.forget_kept(worker, program) {
+            self.forget_output(worker, program);
+        }
         worker.vacate(&(self.session, program));
     }
 
-    /// Notes that a program is kept, with its lease.
-    pub(super) fn note_kept(&self, program: u64, lease: Duration) {
-        self.state.lock().keeps.insert(program, lease);
+    /// Notes that no other runtime will adopt a program. Returns false if another session has it already.
+    pub(super) fn forget_kept(&self, worker: &Worker, program: u64) -> bool {
+        let origin = self.origin(program);
+        if worker.kept.is_of_other(&origin, (self.session, program)) {
+            return false;
+        }
+        worker.kept.remove(&origin);
+        true
     }
 
-    /// Removes a kept program because another runtime owns it now; returns its lease.
-    pub(super) fn give_away(&self, program: u64) -> Option<Duration> {
-        let mut state = self.state.lock();
-        state.records.remove(&program);
-        state.keeps.remove(&program)
+    /// Forgets a program that another runtime has now, or this one under another number. Its output is stored on.
+    pub(super) fn give_away(&self, program: u64) {
+        self.state.lock().records.remove(&program);
+    }
+
+    /// Forgets a program without a holder. If it was kept, its stored output is all that is left of it.
+    pub(super) fn lose_program(&self, worker: &Worker, program: u64) {
+        let origin = self.origin(program);
+        let was_kept = worker.kept.contains(&origin);
+        if was_kept && self.forget_kept(worker, program) {
+            self.give_away(program);
+            worker.close_record(&origin, RecordClosing::Keep);
+        }
+        worker.vacate(&(self.session, program));
     }
 
     /// Whether this process has claimed the program, or knows of a claim.
@@ -307,6 +384,13 @@ impl FarSession {
     }
 }
 
+impl SessionState {
+    fn origin(&self, session: LinkSession, program: u64) -> ProgramOrigin {
+        let own = ProgramOrigin { session, program };
+        self.origins.get(&program).copied().unwrap_or(own)
+    }
+}
+
 /// Serves until the far end is stopped or the peer is gone.
 async fn serve_link(
     far_end: impl Future<Output = Result<(), windlass_host::ServeError>>,
@@ -314,7 +398,11 @@ async fn serve_link(
     mut gate: FarGate,
 ) {
     let mut far_end = std::pin::pin!(far_end);
-    let heartbeat = gate.worker.options.heartbeat;
+    let WorkerOptions {
+        heartbeat,
+        broker_wait,
+        ..
+    } = gate.worker().options;
     let ending = {
         let mut carrying = std::pin::pin!(end.run(&mut gate));
         tokio::select! {
@@ -332,7 +420,7 @@ async fn serve_link(
     if ending == LinkEnding::Disconnected {
         tokio::select! {
             _ = &mut far_end => return,
-            () = wait_for_broker(&mut end, heartbeat) => {}
+            () = wait_for_broker(&mut end, heartbeat, broker_wait) => {}
         }
     }
     // Closing its input makes it release the programs.
@@ -340,13 +428,15 @@ async fn serve_link(
     let _ = far_end.await;
 }
 
-/// Keeps the far end unchanged while no broker is connected. After a reconnect, the runtime has three heartbeats to
-/// open another link.
-async fn wait_for_broker(end: &mut LinkEnd, heartbeat: Duration) {
+/// Keeps the far end unchanged while no broker is connected, for a limited time: nobody else would end the programs of
+/// a worker that stays cut off. After a reconnect, the runtime has three heartbeats to open another link.
+async fn wait_for_broker(end: &mut LinkEnd, heartbeat: Duration, limit: Duration) {
     let beat = frame(&NearFrame::Beat.write());
+    let mut over = std::pin::pin!(tokio::time::sleep(limit));
     loop {
         let added = tokio::select! {
             () = end.broker.connected() => break,
+            () = &mut over => return,
             Some(added) = end.added.recv() => frame(&added),
             () = tokio::time::sleep(heartbeat) => beat.clone(),
         };
@@ -356,134 +446,4 @@ async fn wait_for_broker(end: &mut LinkEnd, heartbeat: Duration) {
     }
     end.close().await;
     tokio::time::sleep(heartbeat * 3).await;
-}
-
-/// Filters the far end's frames.
-struct FarGate {
-    worker: Arc<Worker>,
-    session: Arc<FarSession>,
-    telling: mpsc::UnboundedSender<Vec<u8>>,
-    /// Progress of programs that have not exited, or whose output has not been sent completely.
-    outputs: HashMap<u64, OutputProgress>,
-}
-
-/// How much of a program's output has been sent.
-#[derive(Default)]
-struct OutputProgress {
-    sent: u64,
-    /// The length of its output, once it has exited.
-    whole: Option<u64>,
-}
-
-impl FarGate {
-    /// Updates the progress. An exited program is forgotten when all of its output has been sent.
-    fn note_output(&mut self, program: u64, change: impl FnOnce(&mut OutputProgress)) {
-        let progress = self.outputs.entry(program).or_default();
-        change(progress);
-        if progress.whole.is_some_and(|whole| whole <= progress.sent) {
-            self.outputs.remove(&program);
-            self.worker.vacate(&(self.session.session, program));
-        }
-    }
-
-    /// Withdraws a program whose start has not arrived through the queue, so that it will never be started: the runtime
-    /// has waited long enough to ask for it.
-    async fn is_unknown(&self, program: u64) -> bool {
-        if self.session.has_claimed(program) {
-            return false;
-        }
-        let Worker { broker, claims, .. } = &*self.worker;
-        let id = (&self.session.session, program);
-        let claimed = claim(broker, claims, id, ClaimKind::Withdrawn).await;
-        self.session.note_claimed(program);
-        claimed == Claimed::Now
-    }
-}
-
-impl FrameGate for FarGate {
-    fn leaving(&mut self, frame: &[u8]) -> bool {
-        if let Some(piece) = FramedOutput::read(frame) {
-            if let Some(record) = self.session.record(&self.worker, piece.program) {
-                record.take(frame, piece);
-            }
-            let end = piece.from + piece.bytes.len() as u64;
-            self.note_output(piece.program, |progress| progress.sent = end);
-            return true;
-        }
-        let session = self.session.session;
-        match FarFrame::read(frame) {
-            Some(FarFrame::Failed { program, .. } | FarFrame::Gone { program, .. }) => {
-                self.outputs.remove(&program);
-                self.worker.vacate(&(session, program));
-            }
-            Some(FarFrame::Exited {
-                program, offset, ..
-            }) => {
-                self.session.record_exit(&self.worker, program, frame);
-                self.worker.free_slot((session, program));
-                self.note_output(program, |progress| progress.whole = Some(offset));
-            }
-            Some(FarFrame::Ended { program, .. }) => {
-                // Its owner has ended it, so that no other runtime will adopt it.
-                self.session.state.lock().keeps.remove(&program);
-                self.worker.free_slot((session, program));
-            }
-            _ => {}
-        }
-        true
-    }
-
-    async fn arriving(&mut self, frame: &[u8]) -> bool {
-        match NearFrame::read(frame) {
-            Some(NearFrame::Hello(hello)) => {
-                self.session.state.lock().lease = hello.lease;
-                true
-            }
-            Some(NearFrame::Resume {
-                program,
-                from,
-                origin: Some(origin),
-                ..
-            }) => {
-                self.note_output(program, |progress| progress.sent = from);
-                self.session.note_claimed(program);
-                self.session.state.lock().origins.insert(program, origin);
-                let worker = &self.worker;
-                worker.hand_over(&origin, &self.session, program).await;
-                true
-            }
-            Some(NearFrame::Resume { program, from, .. }) => {
-                self.note_output(program, |progress| progress.sent = from);
-                // The far end reports that it does not exist.
-                self.is_unknown(program).await;
-                true
-            }
-            Some(NearFrame::Order {
-                program,
-                order: HolderOrder::End { .. },
-                ..
-            }) => {
-                let is_unknown = self.is_unknown(program).await;
-                if is_unknown {
-                    let gone = FarFrame::Gone {
-                        program,
-                        why: String::from("it was ended before it was started"),
-                        ended: 0,
-                        receipt: None,
-                    };
-                    let _ = self.telling.send(gone.write());
-                }
-                !is_unknown
-            }
-            Some(NearFrame::Forget { program }) => {
-                self.session.forget_output(&self.worker, program);
-                self.outputs.remove(&program);
-                self.worker.vacate(&(self.session.session, program));
-                true
-            }
-            // Starts arrive through the queue.
-            Some(NearFrame::Start { .. }) => false,
-            _ => true,
-        }
-    }
 }

@@ -11,6 +11,7 @@ use windlass_process::TakeOverError;
 
 use super::Worker;
 use super::far_session::FarSession;
+use super::recording::RecordClosing;
 use crate::lost::{read_lost, remove_lost};
 use crate::names::PoolNames;
 
@@ -87,6 +88,11 @@ async fn end(worker: Arc<Worker>, origin: ProgramOrigin) {
     }
     if let Some((far, program)) = &session {
         far.drop_program(&worker, *program);
+    }
+    // Its session may be over.
+    if let Some(owner) = worker.kept.remove(&origin) {
+        worker.close_record(&origin, RecordClosing::Remove);
+        worker.vacate(&owner);
     }
     if let Some(stream) = worker.losses().await {
         remove_lost(&worker.broker, &stream, &worker.options.name, &origin).await;

@@ -38,8 +38,23 @@ pub(super) struct OutputRecord {
     /// The maximum number of stored bytes.
     limit: u64,
     state: watch::Sender<RecordState>,
-    /// The stored messages: sequence number and length, oldest first.
-    stored: Mutex<VecDeque<(u64, usize)>>,
+    /// The stored messages, oldest first.
+    stored: Mutex<VecDeque<StoredMessage>>,
+}
+
+/// A message for the broker.
+#[derive(Clone)]
+struct RecordMessage {
+    bytes: Bytes,
+    /// Whether it has the exit of the program, and nothing else.
+    is_exit: bool,
+}
+
+/// A message that the broker has confirmed.
+struct StoredMessage {
+    sequence: u64,
+    length: usize,
+    is_exit: bool,
 }
 
 #[derive(Default)]
@@ -49,7 +64,10 @@ struct RecordState {
     /// Frames with their length prefixes, oldest first.
     queue: VecDeque<Bytes>,
     queued: usize,
-    has_exit: bool,
+    /// The exit of the program. The output that follows it must not displace it.
+    exit: Option<Bytes>,
+    /// Whether the exit is to be published.
+    is_exit_due: bool,
     closing: Option<RecordClosing>,
 }
 
@@ -120,10 +138,10 @@ impl OutputRecord {
     /// Queues the exit of the program, once.
     pub(super) fn take_exit(&self, bytes: &[u8]) {
         self.state.send_if_modified(|state| {
-            let is_new = !state.has_exit;
+            let is_new = state.exit.is_none();
             if is_new {
-                state.has_exit = true;
-                state.push(bytes);
+                state.exit = Some(Bytes::from(frame(bytes)));
+                state.is_exit_due = true;
             }
             is_new
         });
@@ -147,16 +165,18 @@ impl OutputRecord {
             }
         }
         loop {
-            let is_ready = |state: &RecordState| !state.queue.is_empty() || state.closing.is_some();
+            let is_ready = |state: &RecordState| {
+                !state.queue.is_empty() || state.is_exit_due || state.closing.is_some()
+            };
             let _ = state.wait_for(is_ready).await;
             let messages = self.next_messages(broker.client.max_payload());
-            let is_full = messages.len() == UNCONFIRMED;
+            let is_full = messages.len() >= UNCONFIRMED;
             let closing = self.state.borrow().closing;
             if closing == Some(RecordClosing::Remove) || messages.is_empty() {
                 break;
             }
             self.send(&broker, &subject, messages).await;
-            self.drop_oldest(&stream, &subject).await;
+            self.drop_oldest(&broker, &stream, &subject).await;
             if is_full {
                 tokio::time::sleep(PACE).await;
             }
@@ -167,8 +187,8 @@ impl OutputRecord {
         }
     }
 
-    /// The next messages, with as many frames as fit.
-    fn next_messages(&self, max_payload: usize) -> Vec<Bytes> {
+    /// The next messages, with as many frames as fit, and the exit in a message of its own.
+    fn next_messages(&self, max_payload: usize) -> Vec<RecordMessage> {
         let limit = MESSAGE.min(max_payload.saturating_sub(1024));
         let mut messages = Vec::new();
         self.state.send_if_modified(|state| {
@@ -181,7 +201,13 @@ impl OutputRecord {
                     state.queued -= next.len();
                     state.queue.pop_front();
                 }
-                messages.push(Bytes::from(message));
+                messages.push(RecordMessage {
+                    bytes: Bytes::from(message),
+                    is_exit: false,
+                });
+            }
+            if std::mem::take(&mut state.is_exit_due) {
+                messages.extend(state.exit_message());
             }
             !messages.is_empty()
         });
@@ -190,14 +216,14 @@ impl OutputRecord {
 
     /// Publishes messages until all are confirmed. After a retry they may be stored twice or in another order, which
     /// readers expect.
-    async fn send(&self, broker: &Broker, subject: &str, mut messages: Vec<Bytes>) {
+    async fn send(&self, broker: &Broker, subject: &str, mut messages: Vec<RecordMessage>) {
         for _ in 0..ATTEMPTS {
             broker.connected().await;
             let mut confirmations = Vec::new();
             for message in messages.drain(..) {
                 let published = broker
                     .jetstream
-                    .publish(subject.to_owned(), message.clone());
+                    .publish(subject.to_owned(), message.bytes.clone());
                 confirmations.push((message, published.await));
             }
             for (message, published) in confirmations {
@@ -208,7 +234,11 @@ impl OutputRecord {
                 match confirmed {
                     Ok(confirmed) => {
                         let mut stored = self.stored.lock();
-                        stored.push_back((confirmed.sequence, message.len()));
+                        stored.push_back(StoredMessage {
+                            sequence: confirmed.sequence,
+                            length: message.bytes.len(),
+                            is_exit: message.is_exit,
+                        });
                     }
                     Err(error) => {
                         tracing::debug!(error = words(&error), "output is stored again");
@@ -223,21 +253,16 @@ impl OutputRecord {
         }
     }
 
-    /// Removes the oldest messages beyond the limit, in steps of a quarter of it.
-    async fn drop_oldest(&self, stream: &Stream, subject: &str) {
-        let first = {
-            let mut stored = self.stored.lock();
-            let mut total: u64 = stored.iter().map(|(_, length)| *length as u64).sum();
-            if total <= self.limit + self.limit / 4 {
-                return;
-            }
-            while total > self.limit
-                && let Some((_, length)) = stored.pop_front()
-            {
-                total -= length as u64;
-            }
-            stored.front().map(|(sequence, _)| *sequence)
+    /// Removes the oldest messages beyond the limit, in steps of a quarter of it. The exit is published again before.
+    async fn drop_oldest(&self, broker: &Broker, stream: &Stream, subject: &str) {
+        let Some(dropped) = self.dropped() else {
+            return;
         };
+        if dropped.iter().any(|message| message.is_exit) {
+            let exit = self.state.borrow().exit_message();
+            self.send(broker, subject, exit.into_iter().collect()).await;
+        }
+        let first = self.stored.lock().front().map(|message| message.sequence);
         let purge = stream.purge().filter(subject);
         let purged = match first {
             Some(first) => purge.sequence(first).await,
@@ -246,6 +271,23 @@ impl OutputRecord {
         if let Err(error) = purged {
             tracing::debug!(%error, "old output is not removed");
         }
+    }
+
+    /// The messages to remove, if the limit is exceeded.
+    fn dropped(&self) -> Option<Vec<StoredMessage>> {
+        let mut stored = self.stored.lock();
+        let mut total: u64 = stored.iter().map(|message| message.length as u64).sum();
+        if total <= self.limit + self.limit / 4 {
+            return None;
+        }
+        let mut dropped = Vec::new();
+        while total > self.limit
+            && let Some(message) = stored.pop_front()
+        {
+            total -= message.length as u64;
+            dropped.push(message);
+        }
+        Some(dropped)
     }
 }
 
@@ -257,6 +299,14 @@ pub(crate) async fn remove_output<I>(stream: &Stream<I>, subject: &str) {
 }
 
 impl RecordState {
+    fn exit_message(&self) -> Option<RecordMessage> {
+        let bytes = self.exit.clone()?;
+        Some(RecordMessage {
+            bytes,
+            is_exit: true,
+        })
+    }
+
     /// Queues a frame. The oldest ones are dropped if there are too many.
     fn push(&mut self, bytes: &[u8]) {
         let bytes = Bytes::from(frame(bytes));

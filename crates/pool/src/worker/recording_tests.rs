@@ -34,7 +34,11 @@ fn small_frames_share_a_message_and_large_ones_do_not() {
     }
     let messages = record.next_messages(1 << 20);
     assert_eq!(messages.len(), 3);
-    assert!(messages.iter().all(|message| message.len() <= MESSAGE));
+    assert!(
+        messages
+            .iter()
+            .all(|message| message.bytes.len() <= MESSAGE)
+    );
     assert_eq!(record.state.borrow().queued, 0);
 }
 
@@ -47,4 +51,51 @@ fn a_flood_drops_the_oldest_frames_from_the_queue() {
     let state = record.state.borrow();
     assert!(state.queued <= QUEUED && state.queued > QUEUED / 2);
     assert_eq!(state.taken, 200 * 30_000);
+}
+
+/// Notes that a message is stored.
+fn store(record: &OutputRecord, sequence: u64, message: &RecordMessage) {
+    record.stored.lock().push_back(StoredMessage {
+        sequence,
+        length: message.bytes.len(),
+        is_exit: message.is_exit,
+    });
+}
+
+#[test]
+fn a_flood_does_not_displace_the_exit() {
+    let record = record();
+    record.take_exit(&[105]);
+    for number in 0..200 {
+        take(&record, number * 30_000, 30_000);
+    }
+    let mut messages = Vec::new();
+    loop {
+        let next = record.next_messages(1 << 20);
+        if next.is_empty() {
+            break;
+        }
+        messages.extend(next);
+    }
+    let exits = messages.iter().filter(|message| message.is_exit);
+    assert_eq!(exits.count(), 1, "it is published once");
+}
+
+#[test]
+fn an_exit_is_dropped_with_the_output_after_it_so_that_it_is_published_again() {
+    let record = record();
+    record.take_exit(&[105]);
+    take(&record, 0, 2000);
+    for (sequence, message) in (1..).zip(record.next_messages(1 << 20)) {
+        store(&record, sequence, &message);
+    }
+    let dropped = record.dropped().unwrap();
+    assert!(dropped.iter().any(|message| !message.is_exit));
+    take(&record, 2000, 2000);
+    for (sequence, message) in (3..).zip(record.next_messages(1 << 20)) {
+        store(&record, sequence, &message);
+    }
+    let dropped = record.dropped().unwrap();
+    assert!(dropped.iter().any(|message| message.is_exit));
+    assert!(record.state.borrow().exit_message().is_some());
 }

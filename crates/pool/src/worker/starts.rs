@@ -6,7 +6,9 @@ use std::time::Duration;
 use async_nats::jetstream::consumer::{AckPolicy, pull};
 use async_nats::jetstream::{Message, stream};
 use futures_util::StreamExt;
-use windlass_hold_wire::{FarFrame, LinkSession, NearFrame, ProgramStart, StartFailure};
+use windlass_hold_wire::{
+    FarFrame, LinkSession, NearFrame, ProgramOrigin, ProgramStart, StartFailure,
+};
 
 use super::{Worker, now};
 use crate::PoolProgram;
@@ -90,12 +92,14 @@ async fn take_one(worker: &Arc<Worker>, message: &Message) {
     match claim(broker, claims, (&session, program), ClaimKind::Started).await {
         Claimed::Now => {
             far.note_claimed(program);
-            if let Some(lease) = start.keep {
-                far.note_kept(program, lease);
+            let origin = ProgramOrigin { session, program };
+            if start.keep.is_some() {
+                worker.kept.assign(origin, id);
             }
             if !far.start(bytes) {
                 // The link is gone. The runtime asks for the program over the next one and learns that it does not
                 // exist.
+                worker.kept.remove(&origin);
                 worker.vacate(&id);
             }
         }
