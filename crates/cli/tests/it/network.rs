@@ -52,6 +52,24 @@ while True:
             pass
 ";
 
+/// Leaves the test if this user cannot make the network.
+macro_rules! network {
+    ($network:expr) => {
+        match $network {
+            Some(network) => network,
+            None => {
+                fn here() {}
+                let name = std::any::type_name_of_val(&here);
+                return windlass_testing::skip(
+                    name.trim_end_matches("::here"),
+                    "network namespaces",
+                );
+            }
+        }
+    };
+}
+pub(crate) use network;
+
 /// The state of a radio link.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Weather {
