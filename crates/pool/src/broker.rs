@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use async_nats::jetstream::kv::{self, CreateErrorKind, Store};
 use async_nats::jetstream::stream::{self, DiscardPolicy, RetentionPolicy, StorageType};
+use async_nats::jetstream::context::{PublishError, PublishErrorKind};
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
 use tokio::sync::watch;
@@ -366,6 +367,35 @@ async fn connect_options(options: &BrokerOptions) -> Result<ConnectOptions, Pool
     Ok(connecting.require_tls(has_tls))
 }
 
+/// A stream that is opened on first use, and again after a reconnect: the broker may have lost its store.
+#[derive(Default)]
+pub(crate) struct StreamCell {
+    /// The stream, and the number of reconnects when it was opened.
+    opened: tokio::sync::Mutex<Option<(u64, stream::Stream)>>,
+}
+
+impl StreamCell {
+    pub(crate) async fn get<F>(
+        &self,
+        broker: &Broker,
+        opening: impl FnOnce() -> F,
+    ) -> Result<stream::Stream, PoolError>
+    where
+        F: Future<Output = Result<stream::Stream, PoolError>>,
+    {
+        let count = broker.connection.borrow().count;
+        let mut opened = self.opened.lock().await;
+        if let Some((at, stream)) = &*opened
+            && *at == count
+        {
+            return Ok(stream.clone());
+        }
+        let stream = opening().await?;
+        *opened = Some((count, stream.clone()));
+        Ok(stream)
+    }
+}
+
 /// The kinds of claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClaimKind {
@@ -421,10 +451,21 @@ pub(crate) async fn claim(
                     });
                 }
             }
-            Err(error) => tracing::debug!(%error, "a claim is tried again"),
+            Err(error) => {
+                tracing::debug!(%error, "a claim is tried again");
+                // A broker that came back without its store does not have the bucket.
+                if let Err(error) = broker.claims().await {
+                    tracing::debug!(%error, "there is no bucket of claims");
+                }
+            }
         }
         tokio::time::sleep(AGAIN).await;
     }
+}
+
+/// Whether a message was not stored because its stream does not exist.
+pub(crate) fn has_no_stream(error: &PublishError) -> bool {
+    error.kind() == PublishErrorKind::StreamNotFound
 }
 
 /// Formats an error with its causes.

@@ -21,7 +21,7 @@ use async_nats::{Message, Subscriber};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use parking_lot::Mutex;
-use tokio::sync::{Notify, OnceCell, watch};
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use windlass_hold_wire::{LinkSession, ProgramOrigin};
 use windlass_host::{ServeOptions, describe_machine};
@@ -29,7 +29,7 @@ use windlass_host::{ServeOptions, describe_machine};
 use self::far_session::FarSession;
 pub(crate) use self::recording::remove_output;
 use self::recording::{OutputRecord, RecordClosing};
-use crate::broker::{Broker, BrokerOptions, words};
+use crate::broker::{Broker, BrokerOptions, StreamCell, words};
 use crate::error::Trouble;
 use crate::link::LinkRequest;
 use crate::names::random_word;
@@ -102,7 +102,7 @@ pub async fn run_worker(
     tokio::select! {
         () = worker.answer(opens) => {}
         () = worker.hear_drains(drains) => {}
-        () = starts::take_all(&worker, &starts) => {}
+        () = starts::take_all(&worker, starts) => {}
         () = worker.show() => {}
         () = given_up::end_all(&worker, losses) => {}
         () = worker.drained() => {}
@@ -124,10 +124,10 @@ struct Worker {
     running: Mutex<BTreeMap<(LinkSession, u64), PoolProgram>>,
     /// Programs that have exited but whose output has not been sent completely.
     exited: Mutex<HashSet<(LinkSession, u64)>>,
-    /// The stream of stored output, once it could be used.
-    output: OnceCell<Stream>,
-    /// The stream of programs that runtimes have given up, once it could be used.
-    losses: OnceCell<Stream>,
+    /// The stream of stored output.
+    output: StreamCell,
+    /// The stream of programs that runtimes have given up.
+    losses: StreamCell,
     /// The output that is being stored.
     records: Mutex<HashMap<ProgramOrigin, Arc<OutputRecord>>>,
     /// The tasks that store it.
@@ -169,8 +169,8 @@ impl Worker {
             sessions: Mutex::default(),
             running: Mutex::default(),
             exited: Mutex::default(),
-            output: OnceCell::new(),
-            losses: OnceCell::new(),
+            output: StreamCell::default(),
+            losses: StreamCell::default(),
             records: Mutex::default(),
             recording: Mutex::default(),
             is_draining: AtomicBool::new(false),
@@ -225,21 +225,19 @@ impl Worker {
     /// The stream of stored output, if it can be used. The next program tries again.
     async fn output(&self) -> Option<Stream> {
         let opening = || self.broker.output(self.options.stored_total);
-        let opened = self.output.get_or_try_init(opening).await;
+        let opened = self.output.get(&self.broker, opening).await;
         opened
             .inspect_err(|error| tracing::warn!(%error, "output is not stored"))
             .ok()
-            .cloned()
     }
 
     /// The stream of programs that runtimes have given up, if it can be used.
     async fn losses(&self) -> Option<Stream> {
         let opening = || self.broker.losses();
-        let opened = self.losses.get_or_try_init(opening).await;
+        let opened = self.losses.get(&self.broker, opening).await;
         opened
             .inspect_err(|error| tracing::warn!(%error, "lost programs are not noted"))
             .ok()
-            .cloned()
     }
 
     /// Starts to store output with this record, or returns the one that exists for its program.

@@ -74,6 +74,11 @@ impl Broker {
         format!("nats://{}:{}", self.address, self.port)
     }
 
+    /// Removes everything that it has stored. It must not run.
+    pub(crate) fn remove_store(&self) {
+        fs::remove_dir_all(self.folder.path().join("store")).unwrap();
+    }
+
     /// Starts it, on the port that it had before, and waits until it listens.
     pub(crate) fn restart(&mut self) {
         let ports = self.folder.path().join("ports");

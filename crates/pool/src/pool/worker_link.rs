@@ -15,7 +15,7 @@ use windlass_host::{HostError, LinkPipe, LinkSource};
 use windlass_process::RemoteFuture;
 
 use super::stored_end::{StoredEnd, StoredReader, StoredRecall, StoredResume};
-use crate::broker::{Broker, words};
+use crate::broker::{Broker, has_no_stream, words};
 use crate::error::Trouble;
 use crate::link::{FrameGate, LinkEnd, LinkRequest, PIPE};
 use crate::names::{claim_key, random_word};
@@ -305,7 +305,13 @@ async fn queue(
         let published = async { published.await?.await };
         match published.await {
             Ok(_) => return Ok(()),
-            Err(error) => why = words(&error),
+            Err(error) => {
+                why = words(&error);
+                if has_no_stream(&error) {
+                    // A broker that came back without its store does not have the queue.
+                    let _ = broker.starts().await;
+                }
+            }
         }
         if payload.len() > broker.client.max_payload() {
             break;

@@ -21,12 +21,17 @@ const FORGOTTEN: Duration = Duration::from_hours(1);
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// Handles starts for this worker, forever.
-pub(super) async fn take_all(worker: &Arc<Worker>, starts: &stream::Stream) {
+pub(super) async fn take_all(worker: &Arc<Worker>, mut starts: stream::Stream) {
     loop {
         worker.broker.connected().await;
-        if let Err(Trouble(error)) = take(worker, starts).await {
+        if let Err(Trouble(error)) = take(worker, &starts).await {
             tracing::debug!(error, "the queue is asked again");
             tokio::time::sleep(AGAIN).await;
+            // A broker that came back without its store does not have the queue.
+            match worker.broker.starts().await {
+                Ok(opened) => starts = opened,
+                Err(error) => tracing::debug!(%error, "there is no queue"),
+            }
         }
     }
 }
