@@ -106,6 +106,9 @@ impl Pool {
                 Err(error) => error,
             };
             if let Some(number) = number {
+                if workers.is_refused(&worker, number) {
+                    return Err(error);
+                }
                 // A start may be placed again only if no worker has claimed it or will.
                 let id = (&host.session(), number);
                 let claimed = claim(&workers.broker, &workers.claims, id, ClaimKind::Withdrawn);

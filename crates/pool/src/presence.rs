@@ -48,7 +48,22 @@ pub struct PoolProgram {
     pub since: u64,
 }
 
+/// At least the length of the headers of an announcement.
+const HEADERS: usize = 1024;
+
 impl WorkerPresence {
+    /// The announcement, with as many programs as a broker with this limit accepts.
+    pub(crate) fn fitting(mut self, max_payload: usize) -> Vec<u8> {
+        loop {
+            // Cannot fail: a struct of strings and numbers.
+            let bytes = serde_json::to_vec(&self).unwrap_or_default();
+            if self.programs.is_empty() || bytes.len() + HEADERS <= max_payload {
+                return bytes;
+            }
+            self.programs.truncate(self.programs.len() / 2);
+        }
+    }
+
     /// The time between heartbeats.
     pub fn heartbeat(&self) -> Duration {
         Duration::from_millis(self.heartbeat_ms.max(1))

@@ -327,8 +327,7 @@ impl Worker {
 
     /// Announces the current state of this worker.
     async fn announce(&self) {
-        // Cannot fail: a struct of strings and numbers.
-        let presence = serde_json::to_vec(&self.presence()).unwrap_or_default();
+        let presence = self.presence().fitting(self.broker.client.max_payload());
         let presence = Bytes::from(presence);
         let Self {
             options, presences, ..

@@ -207,6 +207,19 @@ fn output_arrives_once_while_a_broker_of_a_cluster_dies() {
 }
 
 #[test]
+fn a_broker_with_short_messages_carries_all_output() {
+    needs!("nats-server");
+    let broker = Broker::with_config("max_payload: 65536\n");
+    let project = keeping(&broker);
+    let _worker = WorkerProcess::start(&project, &broker, "w1", &[]);
+    let mut drive = project.drive();
+    drive.run([spawn_kept("it", "seq 1000000 1624999")]);
+    let ended = drive.content("await", json!({"all": ["it"]}));
+    assert_eq!(ended["completed"][0].get("error"), None, "{ended}");
+    assert_numbers(&project, 1_000_000..=1_624_999);
+}
+
+#[test]
 fn stored_output_keeps_its_limit_and_is_removed_with_the_handle() {
     needs!("nats-server");
     let broker = Broker::start();

@@ -212,6 +212,14 @@ impl KnownWorkers {
         }
     }
 
+    /// Whether the broker does not accept the start of a program, for whatever worker.
+    pub(super) fn is_refused(&self, worker: &str, number: u64) -> bool {
+        let workers = self.workers.lock();
+        let known = workers.get(worker);
+        let link = known.and_then(|known| known.host.as_ref());
+        link.is_some_and(|(_, link)| link.refused.lock().remove(&number))
+    }
+
     /// The link to a worker.
     pub(super) fn host(&self, worker: &str) -> io::Result<Host> {
         let mut workers = self.workers.lock();
@@ -263,6 +271,7 @@ impl KnownWorkers {
             stored_output: *stored_output,
             heard,
             groups: Arc::default(),
+            refused: Arc::default(),
             dead: watch::Sender::new(None),
         });
         let source = Arc::clone(&link);
