@@ -3,16 +3,18 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use async_nats::datetime::DateTime;
 use async_nats::jetstream::context::{PublishError, PublishErrorKind};
 use async_nats::jetstream::kv::{self, CreateErrorKind, Store};
 use async_nats::jetstream::stream::{self, DiscardPolicy, RetentionPolicy, StorageType};
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
+use futures_util::StreamExt;
 use tokio::sync::watch;
 use windlass_hold_wire::LinkSession;
 
-use crate::PoolError;
 use crate::names::{PoolNames, claim_key, random_word};
+use crate::{PoolError, WorkerPresence};
 
 /// The broker drops a start that no worker has taken after this time.
 const START_AGE: Duration = Duration::from_mins(10);
@@ -22,6 +24,10 @@ const CLAIM_AGE: Duration = Duration::from_hours(2);
 pub(crate) const OUTPUT_AGE: Duration = Duration::from_hours(24);
 /// The broker drops a duplicate of a start within this time.
 const DUPLICATES: Duration = Duration::from_mins(2);
+/// How long the bucket of workers keeps entries if a runtime creates it: three of the usual heartbeats.
+const PRESENCE_AGE: Duration = Duration::from_secs(15);
+/// How many workers are read concurrently.
+const READ_AT_ONCE: usize = 32;
 /// The maximum delay between attempts to reconnect.
 const RECONNECT: Duration = Duration::from_secs(1);
 /// The time limit for a request to the broker.
@@ -215,7 +221,7 @@ impl Broker {
                 Err(error) => return Err(failed(words(&error))),
             }
         };
-        self.raise_replicas(&name, None).await;
+        self.raise(&name, Duration::ZERO).await;
         Ok(found)
     }
 
@@ -225,17 +231,76 @@ impl Broker {
             .await
     }
 
-    /// The bucket of workers. A worker gives the time after which its silence means that it is gone.
+    /// The bucket of workers. A worker gives the time after which its silence means that it is gone. The bucket keeps
+    /// entries for the longest of these times.
     pub(crate) async fn workers(&self, age: Option<Duration>) -> Result<Store, PoolError> {
-        let usual = Duration::from_secs(15);
         let name = self.names.workers();
+        let max_age = age.unwrap_or(PRESENCE_AGE);
         let bucket = self
-            .bucket(name.clone(), age.unwrap_or(usual), StorageType::Memory)
+            .bucket(name.clone(), max_age, StorageType::Memory)
             .await?;
-        if age.is_some() {
-            self.raise_replicas(&format!("KV_{name}"), age).await;
+        if let Some(age) = age {
+            self.raise(&format!("KV_{name}"), age).await;
         }
         Ok(bucket)
+    }
+
+    /// The entries of the bucket of workers, each with the time since its last heartbeat.
+    pub(crate) async fn presences(
+        &self,
+        bucket: &Store,
+    ) -> Result<Vec<(WorkerPresence, Duration)>, PoolError> {
+        let failed = |error: &dyn std::error::Error| PoolError::JetStream {
+            what: "the list of workers",
+            cause: words(error),
+        };
+        let now = self.presence_clock().await;
+        let keys = bucket.keys().await.map_err(|error| failed(&error))?;
+        let entries = keys.map(|key| async move {
+            let key = key.map_err(|error| failed(&error))?;
+            bucket.entry(key).await.map_err(|error| failed(&error))
+        });
+        let mut entries = std::pin::pin!(entries.buffer_unordered(READ_AT_ONCE));
+        let mut presences = Vec::new();
+        while let Some(entry) = entries.next().await {
+            if let Some(entry) = entry?
+                && let Ok(presence) = serde_json::from_slice(&entry.value)
+            {
+                presences.push((presence, age_of(&entry, now)));
+            }
+        }
+        Ok(presences)
+    }
+
+    /// The heartbeat of a worker that may have ended, and the time since its last one; `None` if it has no entry.
+    pub(crate) async fn presence(
+        &self,
+        bucket: &Store,
+        worker: &str,
+    ) -> Option<(WorkerPresence, Duration)> {
+        let now = self.presence_clock().await;
+        let entry = bucket.entry(worker).await.ok()??;
+        let presence = serde_json::from_slice(&entry.value).ok()?;
+        Some((presence, age_of(&entry, now)))
+    }
+
+    /// The time of the broker that stores the bucket of workers, which also sets the times of its entries.
+    async fn presence_clock(&self) -> Option<DateTime> {
+        let subject = format!("STREAM.INFO.KV_{}", self.names.workers());
+        let info: StreamClock = self
+            .jetstream
+            .request(subject, &serde_json::json!({}))
+            .await
+            .ok()?;
+        async_nats::datetime::parse_rfc3339(&info.ts?).ok()
+    }
+
+    /// Whether a worker replies now.
+    pub(crate) async fn has_worker(&self, worker: &str, patience: Duration) -> bool {
+        let request = async_nats::Request::new().timeout(Some(patience));
+        let subject = self.names.open(worker);
+        // A worker replies to an empty request.
+        self.client.send_request(subject, request).await.is_ok()
     }
 
     async fn bucket(
@@ -249,7 +314,7 @@ impl Broker {
             cause,
         };
         if let Ok(found) = self.jetstream.get_key_value(&bucket).await {
-            self.raise_replicas(&format!("KV_{bucket}"), None).await;
+            self.raise(&format!("KV_{bucket}"), Duration::ZERO).await;
             return Ok(found);
         }
         let config = kv::Config {
@@ -285,24 +350,42 @@ impl Broker {
         true
     }
 
-    /// Raises the number of copies of a stream to ours, and sets its age. If that fails, the stream is unchanged:
-    /// `windlass hosts check` reports it.
-    async fn raise_replicas(&self, name: &str, age: Option<Duration>) {
+    /// Raises the number of copies of a stream to ours, and its age to this one. If that fails, the stream is
+    /// unchanged: `windlass hosts check` reports it.
+    async fn raise(&self, name: &str, age: Duration) {
         let Ok(found) = self.jetstream.get_stream(name).await else {
             return;
         };
         let mut config = found.cached_info().config.clone();
-        let age = age.unwrap_or(config.max_age);
+        // An age of zero is no limit.
+        let age = match config.max_age {
+            Duration::ZERO => Duration::ZERO,
+            present => present.max(age),
+        };
         if config.num_replicas >= self.replicas && config.max_age == age {
             return;
         }
         config.num_replicas = config.num_replicas.max(self.replicas);
         config.max_age = age;
-        config.duplicate_window = DUPLICATES.min(age);
+        if !age.is_zero() {
+            config.duplicate_window = DUPLICATES.min(age);
+        }
         if let Err(error) = self.jetstream.update_stream(config).await {
             tracing::warn!(name, %error, "the stream cannot be changed");
         }
     }
+}
+
+/// The time in a description of a stream.
+#[derive(serde::Deserialize)]
+struct StreamClock {
+    ts: Option<String>,
+}
+
+/// The time since an entry was written; zero if that is unknown.
+fn age_of(entry: &kv::Entry, now: Option<DateTime>) -> Duration {
+    let age = now.map(|now| now - entry.created);
+    age.and_then(|age| age.try_into().ok()).unwrap_or_default()
 }
 
 fn not_connected(error: &ConnectError, servers: String) -> PoolError {

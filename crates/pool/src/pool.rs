@@ -148,13 +148,17 @@ impl Pool {
                 rebuild(output, offsets.of(read));
             }));
         }
+        let known_after = match workers.host(&worker) {
+            Ok(_) => Instant::now(),
+            Err(_) => workers.dead_after(&worker).await.ok_or_else(silent)?,
+        };
         loop {
             let mut changes = workers.changes.subscribe();
             if let Ok(host) = workers.host(&worker) {
                 return host.adopt(adoption).await;
             }
             // Its worker may not have announced itself yet.
-            let shown = tokio::time::timeout_at(workers.known_after(), changes.changed()).await;
+            let shown = tokio::time::timeout_at(known_after, changes.changed()).await;
             match shown {
                 Ok(Ok(())) => {}
                 Err(_) if workers.is_dead(&worker).await => {
