@@ -79,7 +79,7 @@ pub(crate) struct LinkEnd {
     pub(crate) from_pipe: DuplexStream,
     /// Frames for this side.
     pub(crate) to_pipe: DuplexStream,
-    /// Injected frames for this side.
+    /// Injected frames for this side. They precede frames that arrive later.
     pub(crate) added: mpsc::UnboundedReceiver<Vec<u8>>,
     /// Injected frames for the other side.
     pub(crate) told: mpsc::UnboundedReceiver<Vec<u8>>,
@@ -165,6 +165,10 @@ impl LinkEnd {
                 arriving.push(bytes);
                 while let Some(bytes) = arriving.next_frame().ok()? {
                     if gate.arriving(bytes).await {
+                        // A start that was claimed meanwhile precedes the later frames of its program.
+                        while let Ok(added) = self.added.try_recv() {
+                            self.to_pipe.write_all(&frame(&added)).await.ok()?;
+                        }
                         self.to_pipe.write_all(&frame(bytes)).await.ok()?;
                     }
                 }
@@ -220,3 +224,7 @@ fn message(kind: u8, offset: u64, bytes: &[u8]) -> Bytes {
     message.put_slice(bytes);
     message.freeze()
 }
+
+#[cfg(test)]
+#[path = "link_tests.rs"]
+mod tests;

@@ -31,6 +31,9 @@ pub(super) struct FarSession {
     stored_output: u64,
     /// The current far end. Locked during a replacement: only one may use the session's directory.
     serving: tokio::sync::Mutex<Option<FarEndTask>>,
+    /// Locked while a start is claimed and passed to the far end, and while a start is withdrawn: a program that was
+    /// claimed is known to the far end before any other frame about it.
+    pub(super) starting: tokio::sync::Mutex<()>,
     state: Mutex<SessionState>,
 }
 
@@ -71,6 +74,7 @@ impl FarSession {
             runtime,
             stored_output,
             serving: tokio::sync::Mutex::default(),
+            starting: tokio::sync::Mutex::default(),
             state: Mutex::default(),
         }
     }
@@ -123,7 +127,7 @@ impl FarSession {
         };
         let (worker, session) = (Arc::downgrade(worker), Arc::clone(self));
         let task = windlass_task::spawn(async move {
-            serve_link(far_end, end, gate).await;
+            Box::pin(serve_link(far_end, end, gate)).await;
             session.ended(worker);
         });
         *serving = Some(FarEndTask { stop, task });
@@ -341,7 +345,7 @@ async fn serve_link(
 }
 
 /// Keeps the far end unchanged while no broker is connected. After a reconnect, the runtime has three heartbeats to
-/// open another link.
+/// open another link. Starts that were claimed in this time are delivered.
 async fn wait_for_broker(end: &mut LinkEnd, heartbeat: Duration) {
     let beat = frame(&NearFrame::Beat.write());
     loop {
@@ -355,7 +359,16 @@ async fn wait_for_broker(end: &mut LinkEnd, heartbeat: Duration) {
         }
     }
     end.close().await;
-    tokio::time::sleep(heartbeat * 3).await;
+    let mut over = std::pin::pin!(tokio::time::sleep(heartbeat * 3));
+    loop {
+        let added = tokio::select! {
+            () = &mut over => return,
+            Some(added) = end.added.recv() => frame(&added),
+        };
+        if end.to_pipe.write_all(&added).await.is_err() {
+            return;
+        }
+    }
 }
 
 /// Filters the far end's frames.
@@ -389,6 +402,10 @@ impl FarGate {
     /// Withdraws a program whose start has not arrived through the queue, so that it will never be started: the runtime
     /// has waited long enough to ask for it.
     async fn is_unknown(&self, program: u64) -> bool {
+        if self.session.has_claimed(program) {
+            return false;
+        }
+        let _starting = self.session.starting.lock().await;
         if self.session.has_claimed(program) {
             return false;
         }
@@ -487,3 +504,7 @@ impl FrameGate for FarGate {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "far_session_tests.rs"]
+mod tests;

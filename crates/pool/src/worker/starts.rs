@@ -83,22 +83,28 @@ async fn take_one(worker: &Arc<Worker>, message: &Message) {
     let session: LinkSession = *session;
     let id = (session, program);
     let far = worker.sessions.lock().get(&session).cloned();
-    if far.as_ref().is_some_and(|far| far.has_claimed(program)) {
+    let Some(far) = far else {
+        return refuse(worker, id).await;
+    };
+    let _starting = far.starting.lock().await;
+    if far.has_claimed(program) {
         // It was started before, but not confirmed.
         return;
     }
-    let Some(far) = far.filter(|_| worker.has_room()) else {
+    if !worker.has_room() {
         return refuse(worker, id).await;
-    };
+    }
     worker.occupy(id, listed(&far.runtime, &start));
     let (broker, claims) = (&worker.broker, &worker.claims);
     match claim(broker, claims, (&session, program), ClaimKind::Started).await {
         Claimed::Now => {
-            far.note_claimed(program);
             if let Some(lease) = start.keep {
                 far.note_kept(program, lease);
             }
-            if !far.start(bytes) {
+            let is_passed = far.start(bytes);
+            // Later frames about it may follow now.
+            far.note_claimed(program);
+            if !is_passed {
                 // The link is gone. The runtime asks for the program over the next one and learns that it does not
                 // exist.
                 worker.vacate(&id);
