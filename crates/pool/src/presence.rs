@@ -74,3 +74,7 @@ impl WorkerPresence {
         self.heartbeat() * 3
     }
 }
+
+#[cfg(test)]
+#[path = "presence_tests.rs"]
+mod tests;
