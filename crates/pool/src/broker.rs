@@ -3,18 +3,16 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use async_nats::datetime::DateTime;
 use async_nats::jetstream::context::{PublishError, PublishErrorKind};
 use async_nats::jetstream::kv::{self, CreateErrorKind, Store};
 use async_nats::jetstream::stream::{self, DiscardPolicy, RetentionPolicy, StorageType};
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
-use futures_util::StreamExt;
 use tokio::sync::watch;
 use windlass_hold_wire::LinkSession;
 
+use crate::PoolError;
 use crate::names::{PoolNames, claim_key, random_word};
-use crate::{PoolError, WorkerPresence};
 
 /// The broker drops a start that no worker has taken after this time.
 const START_AGE: Duration = Duration::from_mins(10);
@@ -26,8 +24,6 @@ pub(crate) const OUTPUT_AGE: Duration = Duration::from_hours(24);
 const DUPLICATES: Duration = Duration::from_mins(2);
 /// How long the bucket of workers keeps entries if a runtime creates it: three of the usual heartbeats.
 const PRESENCE_AGE: Duration = Duration::from_secs(15);
-/// How many workers are read concurrently.
-const READ_AT_ONCE: usize = 32;
 /// The maximum delay between attempts to reconnect.
 const RECONNECT: Duration = Duration::from_secs(1);
 /// The time limit for a request to the broker.
@@ -245,64 +241,6 @@ impl Broker {
         Ok(bucket)
     }
 
-    /// The entries of the bucket of workers, each with the time since its last heartbeat.
-    pub(crate) async fn presences(
-        &self,
-        bucket: &Store,
-    ) -> Result<Vec<(WorkerPresence, Duration)>, PoolError> {
-        let failed = |error: &dyn std::error::Error| PoolError::JetStream {
-            what: "the list of workers",
-            cause: words(error),
-        };
-        let now = self.presence_clock().await;
-        let keys = bucket.keys().await.map_err(|error| failed(&error))?;
-        let entries = keys.map(|key| async move {
-            let key = key.map_err(|error| failed(&error))?;
-            bucket.entry(key).await.map_err(|error| failed(&error))
-        });
-        let mut entries = std::pin::pin!(entries.buffer_unordered(READ_AT_ONCE));
-        let mut presences = Vec::new();
-        while let Some(entry) = entries.next().await {
-            if let Some(entry) = entry?
-                && let Ok(presence) = serde_json::from_slice(&entry.value)
-            {
-                presences.push((presence, age_of(&entry, now)));
-            }
-        }
-        Ok(presences)
-    }
-
-    /// The heartbeat of a worker that may have ended, and the time since its last one; `None` if it has no entry.
-    pub(crate) async fn presence(
-        &self,
-        bucket: &Store,
-        worker: &str,
-    ) -> Option<(WorkerPresence, Duration)> {
-        let now = self.presence_clock().await;
-        let entry = bucket.entry(worker).await.ok()??;
-        let presence = serde_json::from_slice(&entry.value).ok()?;
-        Some((presence, age_of(&entry, now)))
-    }
-
-    /// The time of the broker that stores the bucket of workers, which also sets the times of its entries.
-    async fn presence_clock(&self) -> Option<DateTime> {
-        let subject = format!("STREAM.INFO.KV_{}", self.names.workers());
-        let info: StreamClock = self
-            .jetstream
-            .request(subject, &serde_json::json!({}))
-            .await
-            .ok()?;
-        async_nats::datetime::parse_rfc3339(&info.ts?).ok()
-    }
-
-    /// Whether a worker replies now.
-    pub(crate) async fn has_worker(&self, worker: &str, patience: Duration) -> bool {
-        let request = async_nats::Request::new().timeout(Some(patience));
-        let subject = self.names.open(worker);
-        // A worker replies to an empty request.
-        self.client.send_request(subject, request).await.is_ok()
-    }
-
     async fn bucket(
         &self,
         bucket: String,
@@ -374,18 +312,6 @@ impl Broker {
             tracing::warn!(name, %error, "the stream cannot be changed");
         }
     }
-}
-
-/// The time in a description of a stream.
-#[derive(serde::Deserialize)]
-struct StreamClock {
-    ts: Option<String>,
-}
-
-/// The time since an entry was written; zero if that is unknown.
-fn age_of(entry: &kv::Entry, now: Option<DateTime>) -> Duration {
-    let age = now.map(|now| now - entry.created);
-    age.and_then(|age| age.try_into().ok()).unwrap_or_default()
 }
 
 fn not_connected(error: &ConnectError, servers: String) -> PoolError {
