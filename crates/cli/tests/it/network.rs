@@ -224,7 +224,7 @@ impl Network {
     /// Shapes both directions with `netem`; returns whether the kernel has it.
     fn shape(&self, weather: Weather) -> bool {
         let (shortest, longest) = weather.delay;
-        let (middle, spread) = ((shortest + longest) / 2, (longest - shortest) / 2);
+        let (middle, spread) = (u32::midpoint(shortest, longest), (longest - shortest) / 2);
         let ends = [
             (&self.near, "near", weather.lost_out),
             (&self.far, "far", weather.lost_back),
