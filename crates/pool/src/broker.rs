@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use async_nats::jetstream::context::{PublishError, PublishErrorKind};
 use async_nats::jetstream::kv::{self, CreateErrorKind, Store};
 use async_nats::jetstream::stream::{self, DiscardPolicy, RetentionPolicy, StorageType};
 use async_nats::jetstream::{self, Context};
@@ -21,6 +22,8 @@ const CLAIM_AGE: Duration = Duration::from_hours(2);
 pub(crate) const OUTPUT_AGE: Duration = Duration::from_hours(24);
 /// The broker drops a duplicate of a start within this time.
 const DUPLICATES: Duration = Duration::from_mins(2);
+/// How long the bucket of workers keeps entries if a runtime creates it: three of the usual heartbeats.
+const PRESENCE_AGE: Duration = Duration::from_secs(15);
 /// The maximum delay between attempts to reconnect.
 const RECONNECT: Duration = Duration::from_secs(1);
 /// The time limit for a request to the broker.
@@ -214,7 +217,7 @@ impl Broker {
                 Err(error) => return Err(failed(words(&error))),
             }
         };
-        self.raise_replicas(&name, None).await;
+        self.raise(&name, Duration::ZERO).await;
         Ok(found)
     }
 
@@ -224,15 +227,16 @@ impl Broker {
             .await
     }
 
-    /// The bucket of workers. A worker gives the time after which its silence means that it is gone.
+    /// The bucket of workers. A worker gives the time after which its silence means that it is gone. The bucket keeps
+    /// entries for the longest of these times.
     pub(crate) async fn workers(&self, age: Option<Duration>) -> Result<Store, PoolError> {
-        let usual = Duration::from_secs(15);
         let name = self.names.workers();
+        let max_age = age.unwrap_or(PRESENCE_AGE);
         let bucket = self
-            .bucket(name.clone(), age.unwrap_or(usual), StorageType::Memory)
+            .bucket(name.clone(), max_age, StorageType::Memory)
             .await?;
-        if age.is_some() {
-            self.raise_replicas(&format!("KV_{name}"), age).await;
+        if let Some(age) = age {
+            self.raise(&format!("KV_{name}"), age).await;
         }
         Ok(bucket)
     }
@@ -248,7 +252,7 @@ impl Broker {
             cause,
         };
         if let Ok(found) = self.jetstream.get_key_value(&bucket).await {
-            self.raise_replicas(&format!("KV_{bucket}"), None).await;
+            self.raise(&format!("KV_{bucket}"), Duration::ZERO).await;
             return Ok(found);
         }
         let config = kv::Config {
@@ -284,20 +288,26 @@ impl Broker {
         true
     }
 
-    /// Raises the number of copies of a stream to ours, and sets its age. If that fails, the stream is unchanged:
-    /// `windlass hosts check` reports it.
-    async fn raise_replicas(&self, name: &str, age: Option<Duration>) {
+    /// Raises the number of copies of a stream to ours, and its age to this one. If that fails, the stream is
+    /// unchanged: `windlass hosts check` reports it.
+    async fn raise(&self, name: &str, age: Duration) {
         let Ok(found) = self.jetstream.get_stream(name).await else {
             return;
         };
         let mut config = found.cached_info().config.clone();
-        let age = age.unwrap_or(config.max_age);
+        // An age of zero is no limit.
+        let age = match config.max_age {
+            Duration::ZERO => Duration::ZERO,
+            present => present.max(age),
+        };
         if config.num_replicas >= self.replicas && config.max_age == age {
             return;
         }
         config.num_replicas = config.num_replicas.max(self.replicas);
         config.max_age = age;
-        config.duplicate_window = DUPLICATES.min(age);
+        if !age.is_zero() {
+            config.duplicate_window = DUPLICATES.min(age);
+        }
         if let Err(error) = self.jetstream.update_stream(config).await {
             tracing::warn!(name, %error, "the stream cannot be changed");
         }
@@ -366,6 +376,35 @@ async fn connect_options(options: &BrokerOptions) -> Result<ConnectOptions, Pool
     Ok(connecting.require_tls(has_tls))
 }
 
+/// A stream that is opened on first use, and again after a reconnect: the broker may have lost its store.
+#[derive(Default)]
+pub(crate) struct StreamCell {
+    /// The stream, and the number of reconnects when it was opened.
+    opened: tokio::sync::Mutex<Option<(u64, stream::Stream)>>,
+}
+
+impl StreamCell {
+    pub(crate) async fn get<F>(
+        &self,
+        broker: &Broker,
+        opening: impl FnOnce() -> F,
+    ) -> Result<stream::Stream, PoolError>
+    where
+        F: Future<Output = Result<stream::Stream, PoolError>>,
+    {
+        let count = broker.connection.borrow().count;
+        let mut opened = self.opened.lock().await;
+        if let Some((at, stream)) = &*opened
+            && *at == count
+        {
+            return Ok(stream.clone());
+        }
+        let stream = opening().await?;
+        *opened = Some((count, stream.clone()));
+        Ok(stream)
+    }
+}
+
 /// The kinds of claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClaimKind {
@@ -421,10 +460,21 @@ pub(crate) async fn claim(
                     });
                 }
             }
-            Err(error) => tracing::debug!(%error, "a claim is tried again"),
+            Err(error) => {
+                tracing::debug!(%error, "a claim is tried again");
+                // A broker that came back without its store does not have the bucket.
+                if let Err(error) = broker.claims().await {
+                    tracing::debug!(%error, "there is no bucket of claims");
+                }
+            }
         }
         tokio::time::sleep(AGAIN).await;
     }
+}
+
+/// Whether a message was not stored because its stream does not exist.
+pub(crate) fn has_no_stream(error: &PublishError) -> bool {
+    error.kind() == PublishErrorKind::StreamNotFound
 }
 
 /// Formats an error with its causes.

@@ -14,6 +14,8 @@ mod placement;
 mod pool;
 mod presence;
 mod stored;
+#[cfg(test)]
+mod test_broker;
 mod view;
 mod worker;
 

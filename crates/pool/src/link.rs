@@ -21,8 +21,10 @@ use crate::broker::Broker;
 const WINDOW: u64 = 2 * 1024 * 1024;
 /// Received bytes are confirmed in steps of this size.
 const CONFIRM_STEP: u64 = WINDOW / 4;
-/// The maximum payload of a message. The default limit of a broker is one megabyte.
+/// The maximum number of bytes in a message, unless the broker accepts less. Its default limit is one megabyte.
 const LONGEST_MESSAGE: usize = 256 * 1024;
+/// The length of the head of a message: its kind and an offset.
+const HEAD: usize = 9;
 /// How much is read at a time.
 const CHUNK: usize = 64 * 1024;
 /// The buffer of the pipe between a link and its user.
@@ -77,7 +79,7 @@ pub(crate) struct LinkEnd {
     pub(crate) from_pipe: DuplexStream,
     /// Frames for this side.
     pub(crate) to_pipe: DuplexStream,
-    /// Injected frames for this side.
+    /// Injected frames for this side. They precede frames that arrive later.
     pub(crate) added: mpsc::UnboundedReceiver<Vec<u8>>,
     /// Injected frames for the other side.
     pub(crate) told: mpsc::UnboundedReceiver<Vec<u8>>,
@@ -163,6 +165,10 @@ impl LinkEnd {
                 arriving.push(bytes);
                 while let Some(bytes) = arriving.next_frame().ok()? {
                     if gate.arriving(bytes).await {
+                        // A start that was claimed meanwhile precedes the later frames of its program.
+                        while let Ok(added) = self.added.try_recv() {
+                            self.to_pipe.write_all(&frame(&added)).await.ok()?;
+                        }
                         self.to_pipe.write_all(&frame(bytes)).await.ok()?;
                     }
                 }
@@ -191,7 +197,8 @@ impl LinkEnd {
     }
 
     async fn send(&mut self, bytes: &[u8]) -> Option<()> {
-        for piece in bytes.chunks(LONGEST_MESSAGE) {
+        let longest = longest_piece(self.broker.client.max_payload());
+        for piece in bytes.chunks(longest) {
             let message = message(DATA, self.flow.sent, piece);
             self.flow.sent += piece.len() as u64;
             self.publish(message).await?;
@@ -205,10 +212,19 @@ impl LinkEnd {
     }
 }
 
+/// The maximum number of bytes in a message of a broker with this limit.
+fn longest_piece(max_payload: usize) -> usize {
+    LONGEST_MESSAGE.min(max_payload.saturating_sub(HEAD)).max(1)
+}
+
 fn message(kind: u8, offset: u64, bytes: &[u8]) -> Bytes {
-    let mut message = BytesMut::with_capacity(9 + bytes.len());
+    let mut message = BytesMut::with_capacity(HEAD + bytes.len());
     message.put_u8(kind);
     message.put_u64_le(offset);
     message.put_slice(bytes);
     message.freeze()
 }
+
+#[cfg(test)]
+#[path = "link_tests.rs"]
+mod tests;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_nats::jetstream::stream::Stream;
 use windlass_hold_wire::ProgramOrigin;
 
-use crate::broker::{Broker, words};
+use crate::broker::{Broker, has_no_stream, words};
 use crate::error::Trouble;
 use crate::names::PoolNames;
 use crate::stored::read_all;
@@ -27,7 +27,12 @@ pub(crate) async fn note_lost(broker: Broker, worker: String, origin: ProgramOri
         let published = async { published.await?.await };
         match published.await {
             Ok(_) => return,
-            Err(error) => tracing::debug!(error = words(&error), "a loss is noted again"),
+            Err(error) => {
+                tracing::debug!(error = words(&error), "a loss is noted again");
+                if has_no_stream(&error) {
+                    let _ = broker.losses().await;
+                }
+            }
         }
         tokio::time::sleep(AGAIN).await;
     }

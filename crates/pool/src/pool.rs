@@ -106,6 +106,9 @@ impl Pool {
                 Err(error) => error,
             };
             if let Some(number) = number {
+                if workers.is_refused(&worker, number) {
+                    return Err(error);
+                }
                 // A start may be placed again only if no worker has claimed it or will.
                 let id = (&host.session(), number);
                 let claimed = claim(&workers.broker, &workers.claims, id, ClaimKind::Withdrawn);
@@ -145,13 +148,17 @@ impl Pool {
                 rebuild(output, offsets.of(read));
             }));
         }
+        let known_after = match workers.host(&worker) {
+            Ok(_) => Instant::now(),
+            Err(_) => workers.dead_after(&worker).await.ok_or_else(silent)?,
+        };
         loop {
             let mut changes = workers.changes.subscribe();
             if let Ok(host) = workers.host(&worker) {
                 return host.adopt(adoption).await;
             }
             // Its worker may not have announced itself yet.
-            let shown = tokio::time::timeout_at(workers.known_after(), changes.changed()).await;
+            let shown = tokio::time::timeout_at(known_after, changes.changed()).await;
             match shown {
                 Ok(Ok(())) => {}
                 Err(_) if workers.is_dead(&worker).await => {

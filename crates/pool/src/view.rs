@@ -2,16 +2,11 @@
 
 use std::time::Duration;
 
-use futures_util::StreamExt;
-
 use crate::broker::{Broker, BrokerOptions, words};
 use crate::{PoolError, WorkerPresence};
 
 /// How long a worker may take to confirm a drain request.
 const DRAINING: Duration = Duration::from_secs(5);
-
-/// How many workers are read concurrently.
-const READ_AT_ONCE: usize = 32;
 
 /// The effect of losing a broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,26 +53,11 @@ impl PoolView {
 
     /// The present workers, by name.
     pub async fn workers(&self) -> Result<Vec<WorkerPresence>, PoolError> {
-        let failed = |error: &dyn std::error::Error| PoolError::JetStream {
-            what: "the list of workers",
-            cause: words(error),
-        };
         let bucket = self.broker.workers(None).await?;
-        let keys = bucket.keys().await.map_err(|error| failed(&error))?;
-        let entries = keys.map(|key| {
-            let bucket = &bucket;
-            async move {
-                let key = key.map_err(|error| failed(&error))?;
-                bucket.get(key).await.map_err(|error| failed(&error))
-            }
-        });
-        let mut entries = std::pin::pin!(entries.buffer_unordered(READ_AT_ONCE));
-        let mut workers = Vec::new();
-        while let Some(found) = entries.next().await {
-            let read = found?.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-            workers.extend(read);
-        }
-        workers.sort_by(|a: &WorkerPresence, b| a.name.cmp(&b.name));
+        let all = self.broker.presences(&bucket).await?.into_iter();
+        let present = all.filter(|(presence, silence)| *silence < presence.patience());
+        let mut workers: Vec<WorkerPresence> = present.map(|(presence, _)| presence).collect();
+        workers.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(workers)
     }
 

@@ -4,6 +4,7 @@
 //! program. Every runtime that uses it has its own far end here, the same as that of `windlass host`, over a link of
 //! subjects.
 
+mod announcing;
 mod far_session;
 mod gate;
 mod given_up;
@@ -20,10 +21,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::stream::Stream;
 use async_nats::{Message, Subscriber};
-use bytes::Bytes;
 use futures_util::StreamExt;
 use parking_lot::Mutex;
-use tokio::sync::{Notify, OnceCell, watch};
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use windlass_hold_wire::{LinkSession, ProgramOrigin};
 use windlass_host::{ServeOptions, describe_machine};
@@ -32,16 +32,12 @@ use self::far_session::FarSession;
 use self::kept::KeptPrograms;
 pub(crate) use self::recording::remove_output;
 use self::recording::{OutputRecord, RecordClosing};
-use crate::broker::{Broker, BrokerOptions, words};
+use crate::broker::{Broker, BrokerOptions, StreamCell, words};
 use crate::error::Trouble;
 use crate::link::LinkRequest;
 use crate::names::random_word;
-use crate::{PoolError, PoolProgram, WorkerPresence, is_name};
+use crate::{PoolError, PoolProgram, is_name};
 
-/// Changes within this time are announced together.
-const TOGETHER: Duration = Duration::from_millis(20);
-/// The maximum number of listed programs.
-const LISTED: usize = 256;
 /// How long the stream of output may delay the start of a worker.
 const OPENING: Duration = Duration::from_secs(5);
 /// How long another worker of the same name has to reply.
@@ -96,6 +92,7 @@ pub async fn run_worker(
 ) -> Result<(), PoolError> {
     let worker = Worker::join(options).await?;
     let names = worker.broker.names.clone();
+    worker.enter().await?;
     let opens = worker.subscribe(names.open(&worker.options.name)).await?;
     let drains = worker.subscribe(names.drain(&worker.options.name)).await?;
     let losses = worker.subscribe(names.all_lost(&worker.options.name));
@@ -105,18 +102,23 @@ pub async fn run_worker(
     // without it.
     let opening = async { (worker.output().await, worker.losses().await) };
     let _ = tokio::time::timeout(OPENING, opening).await;
-    worker.announce().await;
+    // Another worker that started at the same time may have entered its name before this one could reply.
+    worker.enter().await?;
     ready();
+    let mut is_taken = false;
     tokio::select! {
         () = worker.answer(opens) => {}
         () = worker.hear_drains(drains) => {}
-        () = starts::take_all(&worker, &starts) => {}
-        () = worker.show() => {}
+        () = starts::take_all(&worker, starts) => {}
+        () = worker.show() => is_taken = true,
         () = given_up::end_all(&worker, losses) => {}
         () = worker.drained() => {}
         () = stopped => {}
     }
     worker.leave().await;
+    if is_taken {
+        return Err(worker.taken());
+    }
     Ok(())
 }
 
@@ -127,6 +129,8 @@ struct Worker {
     claims: Store,
     presences: Store,
     instance: String,
+    /// The revision of this worker's entry in the list; 0 before it is entered.
+    revision: tokio::sync::Mutex<u64>,
     sessions: Mutex<HashMap<LinkSession, Arc<FarSession>>>,
     /// The programs that occupy a slot.
     running: Mutex<BTreeMap<ProgramId, PoolProgram>>,
@@ -134,10 +138,10 @@ struct Worker {
     exited: Mutex<HashSet<ProgramId>>,
     /// The programs that outlive their runtimes.
     kept: KeptPrograms,
-    /// The stream of stored output, once it could be used.
-    output: OnceCell<Stream>,
-    /// The stream of programs that runtimes have given up, once it could be used.
-    losses: OnceCell<Stream>,
+    /// The stream of stored output.
+    output: StreamCell,
+    /// The stream of programs that runtimes have given up.
+    losses: StreamCell,
     /// The output that is being stored.
     records: Mutex<HashMap<ProgramOrigin, Arc<OutputRecord>>>,
     /// The tasks that store it.
@@ -161,33 +165,29 @@ impl Worker {
         let broker = Broker::connect(&options.broker, &options.pool, &who).await?;
         let claims = broker.claims().await?;
         let presences = broker.workers(Some(options.heartbeat * 3)).await?;
-        let request = async_nats::Request::new().timeout(Some(ASKING));
-        let subject = broker.names.open(&options.name);
-        // The worker that has the name replies to an empty request.
-        if broker.client.send_request(subject, request).await.is_ok() {
-            return Err(PoolError::Taken {
-                pool: options.pool,
-                name: options.name,
-            });
-        }
-        Ok(Arc::new(Self {
+        let worker = Self {
             options,
             broker,
             claims,
             presences,
             instance: random_word(),
+            revision: tokio::sync::Mutex::default(),
             sessions: Mutex::default(),
             running: Mutex::default(),
             exited: Mutex::default(),
             kept: KeptPrograms::default(),
-            output: OnceCell::new(),
-            losses: OnceCell::new(),
+            output: StreamCell::default(),
+            losses: StreamCell::default(),
             records: Mutex::default(),
             recording: Mutex::default(),
             is_draining: AtomicBool::new(false),
             changed: Notify::new(),
             ended: watch::Sender::new(0),
-        }))
+        };
+        if worker.has_rival().await {
+            return Err(worker.taken());
+        }
+        Ok(Arc::new(worker))
     }
 
     async fn subscribe(&self, subject: String) -> Result<Subscriber, PoolError> {
@@ -248,21 +248,19 @@ impl Worker {
     /// The stream of stored output, if it can be used. The next program tries again.
     async fn output(&self) -> Option<Stream> {
         let opening = || self.broker.output(self.options.stored_total);
-        let opened = self.output.get_or_try_init(opening).await;
+        let opened = self.output.get(&self.broker, opening).await;
         opened
             .inspect_err(|error| tracing::warn!(%error, "output is not stored"))
             .ok()
-            .cloned()
     }
 
     /// The stream of programs that runtimes have given up, if it can be used.
     async fn losses(&self) -> Option<Stream> {
         let opening = || self.broker.losses();
-        let opened = self.losses.get_or_try_init(opening).await;
+        let opened = self.losses.get(&self.broker, opening).await;
         opened
             .inspect_err(|error| tracing::warn!(%error, "lost programs are not noted"))
             .ok()
-            .cloned()
     }
 
     /// Starts to store output with this record, or returns the one that exists for its program.
@@ -319,70 +317,13 @@ impl Worker {
         }
     }
 
-    fn presence(&self) -> WorkerPresence {
-        let machine = describe_machine(&[], false);
-        let running = self.running.lock();
-        let mut programs: Vec<PoolProgram> = running.values().cloned().collect();
-        programs.sort_by_key(|program| program.since);
-        programs.truncate(LISTED);
-        WorkerPresence {
-            name: self.options.name.clone(),
-            instance: self.instance.clone(),
-            machine: machine.machine,
-            os: machine.os,
-            arch: machine.arch,
-            cpus: machine.cpus,
-            load: machine.load,
-            version: machine.program,
-            labels: self.options.labels.clone(),
-            slots: self.options.slots,
-            running: u32::try_from(running.len()).unwrap_or(u32::MAX),
-            is_draining: self.is_draining(),
-            heartbeat_ms: u64::try_from(self.options.heartbeat.as_millis()).unwrap_or(u64::MAX),
-            programs,
-        }
-    }
-
-    /// Announces the current state of this worker.
-    async fn announce(&self) {
-        // Cannot fail: a struct of strings and numbers.
-        let presence = serde_json::to_vec(&self.presence()).unwrap_or_default();
-        let presence = Bytes::from(presence);
-        let Self {
-            options, presences, ..
-        } = self;
-        if presences.put(&options.name, presence.clone()).await.is_ok() {
-            return;
-        }
-        // The bucket is in memory: a broker that was restarted does not have it.
-        let opened = self.broker.workers(Some(options.heartbeat * 3)).await;
-        let put = match opened {
-            Ok(_) => presences.put(&options.name, presence).await,
-            Err(error) => return tracing::debug!(%error, "the worker is not shown now"),
-        };
-        if let Err(error) = put {
-            tracing::debug!(%error, "the worker is not shown now");
-        }
-    }
-
-    /// Announces this worker with every heartbeat and after every change.
-    async fn show(&self) {
-        loop {
-            let changed = tokio::time::timeout(self.options.heartbeat, self.changed.notified());
-            if changed.await.is_ok() {
-                tokio::time::sleep(TOGETHER).await;
-            }
-            // A broker that does not reply must not delay the next heartbeat.
-            let _ = tokio::time::timeout(self.options.heartbeat, self.announce()).await;
-        }
-    }
-
     /// Answers link requests of runtimes.
     async fn answer(self: &Arc<Self>, mut opens: Subscriber) {
         while let Some(message) = opens.next().await {
             let worker = Arc::clone(self);
             windlass_task::spawn(async move {
-                let Some(reply) = message.reply.clone() else {
+                let is_own = message.payload == worker.instance;
+                let Some(reply) = message.reply.clone().filter(|_| !is_own) else {
                     return;
                 };
                 let problem = worker
@@ -425,7 +366,8 @@ impl Worker {
     async fn hear_drains(&self, mut drains: Subscriber) {
         while let Some(message) = drains.next().await {
             self.is_draining.store(true, Ordering::Release);
-            self.announce().await;
+            // A worker that has lost its name learns it with the next heartbeat.
+            let _ = self.announce().await;
             if let Some(reply) = message.reply {
                 let running = self.running.lock().len().to_string();
                 let _ = self.broker.client.publish(reply, running.into()).await;
@@ -463,7 +405,10 @@ impl Worker {
         let _ = tokio::time::timeout(ASKING, stored).await;
         // If programs are left, a worker of the same name may continue them: runtimes wait for it.
         if self.running.lock().is_empty() {
-            let deleted = self.presences.delete(&self.options.name);
+            let revision = *self.revision.lock().await;
+            // Unless another worker has the name now.
+            let name = &self.options.name;
+            let deleted = self.presences.delete_expect_revision(name, Some(revision));
             let _ = tokio::time::timeout(ASKING, deleted).await;
         }
         let _ = tokio::time::timeout(ASKING, self.broker.client.flush()).await;
@@ -475,3 +420,7 @@ fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |it| it.as_secs())
 }
+
+#[cfg(test)]
+#[path = "worker_tests.rs"]
+mod tests;

@@ -52,6 +52,24 @@ while True:
             pass
 ";
 
+/// Leaves the test if this user cannot make the network.
+macro_rules! network {
+    ($network:expr) => {
+        match $network {
+            Some(network) => network,
+            None => {
+                fn here() {}
+                let name = std::any::type_name_of_val(&here);
+                return windlass_testing::skip(
+                    name.trim_end_matches("::here"),
+                    "network namespaces",
+                );
+            }
+        }
+    };
+}
+pub(crate) use network;
+
 /// The state of a radio link.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Weather {
@@ -206,7 +224,7 @@ impl Network {
     /// Shapes both directions with `netem`; returns whether the kernel has it.
     fn shape(&self, weather: Weather) -> bool {
         let (shortest, longest) = weather.delay;
-        let (middle, spread) = ((shortest + longest) / 2, (longest - shortest) / 2);
+        let (middle, spread) = (u32::midpoint(shortest, longest), (longest - shortest) / 2);
         let ends = [
             (&self.near, "near", weather.lost_out),
             (&self.far, "far", weather.lost_back),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use windlass_testing::needs;
 
 use crate::hosts_faults::{lines_of, logged};
-use crate::kept::spawn_kept;
+use crate::kept::{spawn_kept, told};
 use crate::pool_support::{Broker, Relay, Speaker, WorkerProcess, pooled, pooled_at};
 use crate::processes::{Victim, signal};
 use crate::support::{Drive, Project, eventually, spawn};
@@ -136,6 +136,59 @@ fn kept_handles_that_the_next_runtime_gave_up_are_ended_by_their_worker() {
     drop(drive);
     signal(worker.pid(), Signal::CONT);
     assert_ended(&project, &[&silent, &loud]);
+}
+
+#[test]
+fn a_program_on_a_slow_worker_is_kept_although_a_fast_one_has_joined() {
+    needs!("nats-server");
+    let broker = Broker::start();
+    let project = keeping(&broker);
+    let worker = |name: &str, heartbeat: &str| {
+        let heartbeat = ["--heartbeat-ms", heartbeat];
+        WorkerProcess::after(&[], &project, &broker.url(), name, &heartbeat)
+    };
+    let _slow = worker("slow", "60000");
+    let mut drive = project.drive_named("work");
+    let script = "echo begun; read word; echo \"got $word\"";
+    drive.run([spawn_kept("it", script)]);
+    drive.kill();
+    let mut beats = heartbeats(&broker);
+    let _fast = worker("fast", "100");
+    // Longer than the silence that the fast worker may have.
+    for _ in 0..10 {
+        beats.next();
+    }
+    let names = |listed: &[Value]| -> Vec<String> {
+        let workers = listed[0]["workers"].as_array().unwrap().iter();
+        workers.map(|it| it["name"].to_string()).collect()
+    };
+    let listed = project.list(&["workers"]);
+    assert_eq!(names(&listed), ["\"fast\"", "\"slow\""], "{listed:?}");
+    let mut drive = project.drive_named("work");
+    let told = told(&mut drive);
+    assert!(told[0].contains("still running"), "{told:?}");
+    let apply = json!({"action": "apply", "id": "it", "input": "word"});
+    let said = drive.content("shell", apply);
+    assert_eq!(said["result"], json!("got word\n"), "{said}");
+}
+
+#[test]
+fn a_dead_worker_is_not_listed_for_as_long_as_a_slower_one() {
+    needs!("nats-server");
+    let broker = Broker::start();
+    let project = keeping(&broker);
+    let worker = |name: &str, heartbeat: &str| {
+        let heartbeat = ["--heartbeat-ms", heartbeat];
+        WorkerProcess::after(&[], &project, &broker.url(), name, &heartbeat)
+    };
+    let _slow = worker("slow", "60000");
+    let mut fast = worker("fast", "100");
+    fast.kill();
+    eventually("only the slow worker is listed", || {
+        let listed = project.list(&["workers"]);
+        let workers = listed[0]["workers"].as_array().unwrap();
+        workers.len() == 1 && workers[0]["name"] == json!("slow")
+    });
 }
 
 #[test]

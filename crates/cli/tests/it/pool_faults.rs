@@ -152,6 +152,29 @@ fn a_broker_that_comes_back_lists_its_workers_again() {
 }
 
 #[test]
+fn a_broker_that_comes_back_without_its_store_is_used_again() {
+    needs!("nats-server");
+    let mut broker = Broker::start();
+    let project = Project::with_own_config(&pooled(&broker, 10));
+    let _worker = WorkerProcess::start(&project, &broker, "w1", &[]);
+    let mut drive = project.drive();
+    let said = drive.content("shell", json!({"command": "echo before"}));
+    assert_eq!(said, json!("before\n"));
+    broker.kill();
+    broker.remove_store();
+    broker.restart();
+    let said = drive.content("shell", json!({"command": "echo after"}));
+    assert_eq!(said, json!("after\n"));
+    let mut asking = broker.speak();
+    for stream in ["output", "lost"] {
+        eventually("the stream exists again", || {
+            let info = asking.request(&format!("$JS.API.STREAM.INFO.windlass-ci-{stream}"));
+            String::from_utf8_lossy(&info).contains("\"config\"")
+        });
+    }
+}
+
+#[test]
 fn handles_wait_for_a_broker_that_is_away_for_longer_than_their_lease() {
     needs!("nats-server");
     let mut broker = Broker::start();

@@ -145,6 +145,9 @@ fn numbered_output_is_stored_exactly_while_a_broker_of_a_cluster_dies() {
     let script = "for i in $(seq 1 60); do seq $((i * 1000)) $((i * 1000 + 999)); sleep 0.1; done; \
                   touch written";
     drive.run([spawn_kept("it", script)]);
+    let checked = project.run(&["hosts", "check", "fleet"], "").stdout();
+    let promise = "replicas  3: a broker that dies loses nothing and stops nothing";
+    assert!(checked.contains(promise), "{checked}");
     cluster.kill_one();
     drive.kill();
     eventually("all is written", || project.root().join("written").exists());
@@ -166,6 +169,54 @@ fn numbered_output_is_stored_exactly_while_a_broker_of_a_cluster_dies() {
     let mut drive = project.drive_named("work");
     wait_for_stopped(&mut drive, "it");
     assert_numbers(&project, 1000..=60_999);
+}
+
+#[test]
+fn output_arrives_once_while_a_broker_of_a_cluster_dies() {
+    needs!("nats-server");
+    let folder = tempfile::tempdir().unwrap();
+    let mut cluster = Cluster::start(folder.path());
+    let project = Project::with_own_config(&format!(
+        "[hosts.fleet]\nnats = \"{}\"\npool = \"ci\"\nreplicas = 3\nlease_secs = 60\n\
+         [conversation.tools.shell]\nrun = \"unattended\"\nhost = \"fleet\"\n",
+        cluster.url()
+    ));
+    let url = cluster.url().to_owned();
+    let _worker = WorkerProcess::at(&project, &url, "w1", &["--replicas", "3"]);
+    let mut drive = project.drive();
+    let numbers = "for i in $(seq 1 60); do seq $((i * 1000)) $((i * 1000 + 999)); sleep 0.1; done";
+    let heard = "while read line; do echo $line >> heard; done";
+    drive.run([spawn("numbers", numbers), spawn("heard", heard)]);
+    let mut expected = String::new();
+    for number in 0..20 {
+        if number == 5 {
+            // The program still prints, and lines follow.
+            cluster.kill_one();
+        }
+        let line = format!("line {number}\n");
+        let apply = json!({"action": "apply", "id": "heard", "input": line});
+        drive.content("shell", apply);
+        expected.push_str(&line);
+    }
+    let ended = drive.content("await", json!({"all": ["numbers"]}));
+    assert_eq!(ended["completed"][0].get("error"), None, "{ended}");
+    assert_numbers(&project, 1000..=60_999);
+    let heard = || std::fs::read_to_string(project.root().join("heard")).unwrap_or_default();
+    eventually("all lines were heard", || heard().len() >= expected.len());
+    assert_eq!(heard(), expected);
+}
+
+#[test]
+fn a_broker_with_short_messages_carries_all_output() {
+    needs!("nats-server");
+    let broker = Broker::with_config("max_payload: 65536\n");
+    let project = keeping(&broker);
+    let _worker = WorkerProcess::start(&project, &broker, "w1", &[]);
+    let mut drive = project.drive();
+    drive.run([spawn_kept("it", "seq 1000000 1624999")]);
+    let ended = drive.content("await", json!({"all": ["it"]}));
+    assert_eq!(ended["completed"][0].get("error"), None, "{ended}");
+    assert_numbers(&project, 1_000_000..=1_624_999);
 }
 
 #[test]

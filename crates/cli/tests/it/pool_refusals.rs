@@ -113,6 +113,20 @@ fn a_client_that_the_broker_rejects_learns_what_to_configure() {
 }
 
 #[test]
+fn a_start_that_exceeds_the_message_size_of_the_broker_is_refused() {
+    needs!("nats-server");
+    let broker = Broker::with_config("max_payload: 65536\n");
+    let project = Project::with_own_config(&pooled(&broker, 10));
+    let _worker = WorkerProcess::start(&project, &broker, "w1", &[]);
+    let mut drive = project.drive();
+    let command = format!(": {}", "x".repeat(100_000));
+    let said = drive.error("shell", json!({"command": command}));
+    assert!(said.contains("`max_payload` of 65536 bytes"), "{said}");
+    let said = drive.content("shell", json!({"command": "echo short"}));
+    assert_eq!(said, json!("short\n"));
+}
+
+#[test]
 fn copies_without_a_cluster_are_refused() {
     needs!("nats-server");
     let broker = Broker::start();

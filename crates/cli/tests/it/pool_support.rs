@@ -10,11 +10,15 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{Drive, Project, eventually};
+use crate::support::{Drive, Project, eventually, prefixed};
 
 /// A broker. Dropped, it is killed.
 pub(crate) struct Broker {
     folder: TempDir,
+    /// The address that it listens on.
+    address: String,
+    /// The words before its program.
+    words: Vec<String>,
     port: u16,
     /// The port of its counters, if the configuration wants one.
     monitor: u16,
@@ -36,24 +40,46 @@ impl Broker {
         Self::configured("", false)
     }
 
+    /// Starts one that listens on an address that only programs after these words have.
+    pub(crate) fn across(address: &str, words: Vec<String>) -> Self {
+        let mut broker = Self::new(true);
+        address.clone_into(&mut broker.address);
+        broker.words = words;
+        broker.begin("")
+    }
+
     fn configured(config: &str, has_jetstream: bool) -> Self {
-        let mut broker = Self {
+        Self::new(has_jetstream).begin(config)
+    }
+
+    fn new(has_jetstream: bool) -> Self {
+        Self {
             folder: tempfile::tempdir().unwrap(),
+            address: String::from("127.0.0.1"),
+            words: Vec::new(),
             port: 0,
             monitor: 0,
             has_jetstream,
             server: None,
-        };
-        fs::write(broker.folder.path().join("conf"), config).unwrap();
-        broker.restart();
-        broker
+        }
+    }
+
+    fn begin(mut self, config: &str) -> Self {
+        fs::write(self.folder.path().join("conf"), config).unwrap();
+        self.restart();
+        self
     }
 
     pub(crate) fn url(&self) -> String {
-        format!("nats://127.0.0.1:{}", self.port)
+        format!("nats://{}:{}", self.address, self.port)
     }
 
-    /// Starts it, on the port that it had before.
+    /// Removes everything that it has stored. It must not run.
+    pub(crate) fn remove_store(&self) {
+        fs::remove_dir_all(self.folder.path().join("store")).unwrap();
+    }
+
+    /// Starts it, on the port that it had before, and waits until it listens.
     pub(crate) fn restart(&mut self) {
         let ports = self.folder.path().join("ports");
         fs::create_dir_all(&ports).unwrap();
@@ -62,9 +88,12 @@ impl Broker {
         } else {
             self.port.to_string()
         };
-        let server = Command::new("nats-server")
+        let mut words = self.words.clone();
+        words.push(String::from("nats-server"));
+        let server = Command::new(&words[0])
+            .args(&words[1..])
             .args(self.has_jetstream.then_some("-js"))
-            .args(["-a", "127.0.0.1", "-p", &port])
+            .args(["-a", &self.address, "-p", &port])
             .arg("-c")
             .arg(self.folder.path().join("conf"))
             .arg("-sd")
@@ -89,9 +118,11 @@ impl Broker {
             self.monitor = port(told["monitoring"][0].as_str().unwrap_or_default());
             self.port != 0
         });
-        eventually("the broker answers", || {
-            TcpStream::connect(self.address()).is_ok()
-        });
+        if self.words.is_empty() {
+            eventually("the broker answers", || {
+                TcpStream::connect(self.address()).is_ok()
+            });
+        }
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -247,11 +278,22 @@ impl WorkerProcess {
 
     /// Starts a worker with these brokers.
     pub(crate) fn at(project: &Project, url: &str, name: &str, more: &[&str]) -> Self {
-        let args = ["worker", "--nats", url, "--pool", "ci", "--name", name];
         let heartbeat = ["--heartbeat-ms", "1000"];
-        let mut command = project.windlass(&[&args[..], &heartbeat[..], more].concat());
+        Self::after(&[], project, url, name, &[&heartbeat[..], more].concat())
+    }
+
+    /// Starts a worker whose program comes after these words.
+    pub(crate) fn after(
+        words: &[String],
+        project: &Project,
+        url: &str,
+        name: &str,
+        more: &[&str],
+    ) -> Self {
+        let args = ["worker", "--nats", url, "--pool", "ci", "--name", name];
+        let mut command = project.windlass(&[&args[..], more].concat());
         command.env("XDG_STATE_HOME", state_of(project, name));
-        let mut process = project.raw_lines_of(command);
+        let mut process = project.raw_lines_of(prefixed(words, command));
         let said = process.next_text();
         assert_eq!(said, format!("worker `{name}` is in pool `ci`"));
         Self { process }

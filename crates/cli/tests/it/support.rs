@@ -301,6 +301,25 @@ impl Run {
     }
 }
 
+/// A command whose program comes after these words, which execute it.
+pub(crate) fn prefixed(words: &[String], command: Command) -> Command {
+    let [first, more @ ..] = words else {
+        return command;
+    };
+    let mut prefixed = Command::new(first);
+    prefixed.args(more).arg(command.get_program());
+    prefixed.args(command.get_args()).env_clear();
+    for (name, value) in command.get_envs() {
+        if let Some(value) = value {
+            prefixed.env(name, value);
+        }
+    }
+    if let Some(folder) = command.get_current_dir() {
+        prefixed.current_dir(folder);
+    }
+    prefixed
+}
+
 /// A running `windlass drive`. Dropped, it is killed, and everything with it.
 pub(crate) struct Drive {
     child: Child,

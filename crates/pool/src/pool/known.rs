@@ -28,6 +28,9 @@ const SUSPECT: Duration = Duration::from_millis(250);
 /// How long workers have to announce themselves after a connection was established.
 const SHOWING: Duration = Duration::from_secs(2);
 
+/// How long a worker that is not listed has to reply.
+const ASKING: Duration = Duration::from_secs(2);
+
 /// How many sessions are remembered with their last workers.
 const LAST_PLACES: usize = 1024;
 
@@ -121,20 +124,17 @@ impl KnownWorkers {
 
     /// Reads the list of workers. If that fails, the next heartbeats complete it.
     pub(super) async fn list(&self) {
-        let Ok(mut keys) = self.presences.keys().await else {
+        let Ok(all) = self.broker.presences(&self.presences).await else {
             return;
         };
-        while let Some(Ok(key)) = keys.next().await {
-            if let Ok(Some(bytes)) = self.presences.get(key).await {
-                self.see(&bytes);
+        for (presence, silence) in all {
+            if silence < presence.patience() {
+                self.see(presence);
             }
         }
     }
 
-    fn see(&self, bytes: &[u8]) {
-        let Ok(presence) = serde_json::from_slice::<WorkerPresence>(bytes) else {
-            return;
-        };
+    fn see(&self, presence: WorkerPresence) {
         let mut workers = self.workers.lock();
         let known = workers.entry(presence.name.clone()).or_insert_with(|| {
             let heard = Arc::new(Mutex::new(Instant::now()));
@@ -212,6 +212,14 @@ impl KnownWorkers {
         }
     }
 
+    /// Whether the broker does not accept the start of a program, for whatever worker.
+    pub(super) fn is_refused(&self, worker: &str, number: u64) -> bool {
+        let workers = self.workers.lock();
+        let known = workers.get(worker);
+        let link = known.and_then(|known| known.host.as_ref());
+        link.is_some_and(|(_, link)| link.refused.lock().remove(&number))
+    }
+
     /// The link to a worker.
     pub(super) fn host(&self, worker: &str) -> io::Result<Host> {
         let mut workers = self.workers.lock();
@@ -263,22 +271,36 @@ impl KnownWorkers {
             stored_output: *stored_output,
             heard,
             groups: Arc::default(),
+            refused: Arc::default(),
             dead: watch::Sender::new(None),
         });
         let source = Arc::clone(&link);
         Ok((Host::over(options, source)?, link))
     }
 
-    /// Whether a worker that is not listed is dead: it had the time of three heartbeats to announce itself.
+    /// When a worker that is not listed had the time of three of its heartbeats to announce itself; `None` while the
+    /// broker does not reply.
+    pub(super) async fn dead_after(&self, worker: &str) -> Option<Instant> {
+        let since = Instant::from_std(self.broker.connection.borrow().since?);
+        // The bucket may still have its last announcement.
+        let last = self.broker.presence(&self.presences, worker).await;
+        let (patience, silence) = match last {
+            Some((presence, silence)) => (presence.patience(), silence),
+            // It keeps entries for three heartbeats of the slowest worker.
+            None => (self.presences.status().await.ok()?.max_age(), Duration::MAX),
+        };
+        let over = Instant::now() + patience.saturating_sub(silence);
+        Some(over.max(since + SHOWING.max(patience)))
+    }
+
+    /// Whether a worker that is not listed is dead.
     pub(super) async fn is_dead(&self, worker: &str) -> bool {
-        // The bucket drops a worker after three of its heartbeats.
-        let Ok(bucket) = self.presences.status().await else {
-            return false;
-        };
-        let Some(since) = self.broker.connection.borrow().since else {
-            return false;
-        };
-        since.elapsed() >= bucket.max_age() && !self.workers.lock().contains_key(worker)
+        let after = self.dead_after(worker).await;
+        let is_silent = after.is_some_and(|after| Instant::now() >= after);
+        // A restarted broker may have lost the age that a slow worker had set. A live worker replies.
+        is_silent
+            && !self.broker.has_worker(worker, ASKING).await
+            && !self.workers.lock().contains_key(worker)
     }
 
     /// Abandons workers that have missed three heartbeats while the broker was connected. Returns the time of the next
@@ -334,7 +356,10 @@ impl KnownWorkers {
             .as_ref()
             .is_some_and(|it| it.get("KV-Operation").is_some());
         if !is_leaving {
-            return self.see(&message.payload);
+            if let Ok(presence) = serde_json::from_slice(&message.payload) {
+                self.see(presence);
+            }
+            return;
         }
         let name = message.subject.strip_prefix(&prefix).unwrap_or_default();
         // It left with nothing running. Its last frames may still arrive, so it is abandoned only after its timeout.

@@ -1,6 +1,6 @@
 //! Links to one worker. Starts are diverted from the link to the queue.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use windlass_host::{HostError, LinkPipe, LinkSource};
 use windlass_process::RemoteFuture;
 
 use super::stored_end::{StoredEnd, StoredReader, StoredRecall, StoredResume};
-use crate::broker::{Broker, words};
+use crate::broker::{Broker, has_no_stream, words};
 use crate::error::Trouble;
 use crate::link::{FrameGate, LinkEnd, LinkRequest, PIPE};
 use crate::names::{claim_key, random_word};
@@ -26,6 +26,9 @@ const ATTEMPTS: u32 = 50;
 const AGAIN: Duration = Duration::from_millis(200);
 /// How long a worker may take to close an earlier link.
 const OPENING: Duration = Duration::from_secs(10);
+
+/// At least the length of the headers of a start.
+const HEADERS: usize = 256;
 
 /// The groups of running programs, by their numbers.
 pub(super) type ProgramGroups = Arc<Mutex<HashMap<u64, Option<Arc<str>>>>>;
@@ -41,6 +44,8 @@ pub(super) struct WorkerLink {
     pub(super) heard: Arc<Mutex<Instant>>,
     /// The running programs, each with its session's group.
     pub(super) groups: ProgramGroups,
+    /// Programs whose starts the broker does not accept for any worker.
+    pub(super) refused: Arc<Mutex<HashSet<u64>>>,
     /// The reason why the worker is not used any more.
     pub(super) dead: watch::Sender<Option<Arc<str>>>,
 }
@@ -106,6 +111,7 @@ impl WorkerLink {
             session,
             heard: Arc::clone(&self.heard),
             groups: Arc::clone(&self.groups),
+            refused: Arc::clone(&self.refused),
             resumes: HashMap::new(),
             recalled: HashMap::new(),
             adding,
@@ -156,6 +162,7 @@ struct NearGate {
     session: LinkSession,
     heard: Arc<Mutex<Instant>>,
     groups: ProgramGroups,
+    refused: Arc<Mutex<HashSet<u64>>>,
     /// Programs that were to be resumed.
     resumes: HashMap<u64, StoredResume>,
     /// Programs that the worker does not have, and that were resumed from their stored output.
@@ -171,6 +178,17 @@ impl NearGate {
     fn start(&self, program: u64, frame: &[u8]) {
         let mut payload = self.session.to_vec();
         payload.extend_from_slice(frame);
+        let most = self.reader.broker.client.max_payload();
+        if payload.len() + HEADERS > most {
+            self.refused.lock().insert(program);
+            let problem = format!(
+                "its start has {} bytes, which exceeds the broker's `max_payload` of {most} bytes; pass long input \
+                 through a file",
+                payload.len()
+            );
+            let _ = self.adding.send(failed(program, problem).write());
+            return;
+        }
         let queueing = queue(
             self.reader.broker.clone(),
             self.subject.clone(),
@@ -180,12 +198,7 @@ impl NearGate {
         let adding = self.adding.clone();
         windlass_task::spawn(async move {
             if let Err(Trouble(problem)) = queueing.await {
-                let failed = FarFrame::Failed {
-                    program,
-                    failure: StartFailure::Other,
-                    problem,
-                };
-                let _ = adding.send(failed.write());
+                let _ = adding.send(failed(program, problem).write());
             }
         });
     }
@@ -287,6 +300,14 @@ impl FrameGate for NearGate {
     }
 }
 
+fn failed(program: u64, problem: String) -> FarFrame {
+    FarFrame::Failed {
+        program,
+        failure: StartFailure::Other,
+        problem,
+    }
+}
+
 /// Queues a start once: the broker drops duplicates by id.
 async fn queue(
     broker: Broker,
@@ -305,10 +326,13 @@ async fn queue(
         let published = async { published.await?.await };
         match published.await {
             Ok(_) => return Ok(()),
-            Err(error) => why = words(&error),
-        }
-        if payload.len() > broker.client.max_payload() {
-            break;
+            Err(error) => {
+                why = words(&error);
+                if has_no_stream(&error) {
+                    // A broker that came back without its store does not have the queue.
+                    let _ = broker.starts().await;
+                }
+            }
         }
         tokio::time::sleep(AGAIN).await;
     }

@@ -34,6 +34,9 @@ pub(super) struct FarSession {
     stored_output: u64,
     /// The current far end. Locked during a replacement: only one may use the session's directory.
     serving: tokio::sync::Mutex<Option<FarEndTask>>,
+    /// Locked while a start is claimed and passed to the far end, and while a start is withdrawn: a program that was
+    /// claimed is known to the far end before any other frame about it.
+    pub(super) starting: tokio::sync::Mutex<()>,
     state: Mutex<SessionState>,
 }
 
@@ -74,6 +77,7 @@ impl FarSession {
             runtime,
             stored_output,
             serving: tokio::sync::Mutex::default(),
+            starting: tokio::sync::Mutex::default(),
             state: Mutex::default(),
         }
     }
@@ -121,7 +125,7 @@ impl FarSession {
         let gate = FarGate::new(Arc::clone(worker), Arc::clone(self), queues.telling);
         let (worker, session) = (Arc::downgrade(worker), Arc::clone(self));
         let task = windlass_task::spawn(async move {
-            serve_link(far_end, end, gate).await;
+            Box::pin(serve_link(far_end, end, gate)).await;
             session.ended(worker);
         });
         *serving = Some(FarEndTask { stop, task });
@@ -429,7 +433,8 @@ async fn serve_link(
 }
 
 /// Keeps the far end unchanged while no broker is connected, for a limited time: nobody else would end the programs of
-/// a worker that stays cut off. After a reconnect, the runtime has three heartbeats to open another link.
+/// a worker that stays cut off. After a reconnect, the runtime has three heartbeats to open another link. Starts that
+/// were claimed in this time are delivered.
 async fn wait_for_broker(end: &mut LinkEnd, heartbeat: Duration, limit: Duration) {
     let beat = frame(&NearFrame::Beat.write());
     let mut over = std::pin::pin!(tokio::time::sleep(limit));
@@ -445,5 +450,18 @@ async fn wait_for_broker(end: &mut LinkEnd, heartbeat: Duration, limit: Duration
         }
     }
     end.close().await;
-    tokio::time::sleep(heartbeat * 3).await;
+    let mut over = std::pin::pin!(tokio::time::sleep(heartbeat * 3));
+    loop {
+        let added = tokio::select! {
+            () = &mut over => return,
+            Some(added) = end.added.recv() => frame(&added),
+        };
+        if end.to_pipe.write_all(&added).await.is_err() {
+            return;
+        }
+    }
 }
+
+#[cfg(test)]
+#[path = "far_session_tests.rs"]
+mod tests;

@@ -74,6 +74,10 @@ impl FarGate {
         if self.session.has_claimed(program) {
             return false;
         }
+        let _starting = self.session.starting.lock().await;
+        if self.session.has_claimed(program) {
+            return false;
+        }
         let Worker { broker, claims, .. } = &*self.worker;
         let id = (&self.session.session, program);
         let claimed = claim(broker, claims, id, ClaimKind::Withdrawn).await;

@@ -30,6 +30,9 @@ pub(super) async fn end_all(worker: &Arc<Worker>, mut losses: Subscriber) {
     loop {
         worker.broker.connected().await;
         let count = connection.borrow_and_update().count;
+        // A broker that came back without its store does not have this stream, and programs that run write to it.
+        let reopened = Arc::clone(worker);
+        windlass_task::spawn(async move { reopened.output().await });
         if worker.losses().await.is_none() {
             tokio::time::sleep(WITHOUT_STREAM).await;
             continue;

@@ -20,8 +20,14 @@ use crate::broker::{Broker, words};
 const LASTING: Duration = Duration::from_secs(1);
 /// The maximum number of bytes that wait to be published.
 const QUEUED: usize = 1024 * 1024;
-/// The maximum number of bytes in one message, unless one frame is longer.
+/// The maximum number of bytes in one message, unless the broker accepts less.
 const MESSAGE: usize = 128 * 1024;
+/// The length of the length prefix of a frame.
+const LENGTH: usize = 4;
+/// At least the length of the headers of a message.
+const HEADERS: usize = 1024;
+/// At least the length of an output frame without its output.
+const FRAMING: usize = 64;
 /// The maximum number of unconfirmed messages of one program.
 const UNCONFIRMED: usize = 4;
 /// The delay after a full round of messages, so that a flood leaves the broker time for others: at most 20 MiB/s.
@@ -189,10 +195,11 @@ impl OutputRecord {
 
     /// The next messages, with as many frames as fit, and the exit in a message of its own.
     fn next_messages(&self, max_payload: usize) -> Vec<RecordMessage> {
-        let limit = MESSAGE.min(max_payload.saturating_sub(1024));
+        let limit = MESSAGE.min(max_payload.saturating_sub(HEADERS));
         let mut messages = Vec::new();
         self.state.send_if_modified(|state| {
             while messages.len() < UNCONFIRMED && !state.queue.is_empty() {
+                state.split_first(limit);
                 let mut message = Vec::new();
                 while let Some(next) = state.queue.front()
                     && (message.is_empty() || message.len() + next.len() <= limit)
@@ -201,10 +208,12 @@ impl OutputRecord {
                     state.queued -= next.len();
                     state.queue.pop_front();
                 }
-                messages.push(RecordMessage {
-                    bytes: Bytes::from(message),
-                    is_exit: false,
-                });
+                if !message.is_empty() {
+                    messages.push(RecordMessage {
+                        bytes: Bytes::from(message),
+                        is_exit: false,
+                    });
+                }
             }
             if std::mem::take(&mut state.is_exit_due) {
                 messages.extend(state.exit_message());
@@ -305,6 +314,30 @@ impl RecordState {
             bytes,
             is_exit: true,
         })
+    }
+
+    /// Splits the oldest frame if it is longer than a message may be. A frame without output is then dropped.
+    fn split_first(&mut self, limit: usize) {
+        let Some(long) = self.queue.pop_front_if(|first| first.len() > limit) else {
+            return;
+        };
+        self.queued -= long.len();
+        let Some(piece) = FramedOutput::read(&long[LENGTH..]) else {
+            tracing::debug!(length = long.len(), "a frame is too long to be stored");
+            return;
+        };
+        let room = limit.saturating_sub(FRAMING).max(1);
+        for (number, bytes) in piece.bytes.chunks(room).enumerate().rev() {
+            let part = FarFrame::Output {
+                program: piece.program,
+                from: piece.from + (number * room) as u64,
+                is_stderr: piece.is_stderr,
+                bytes: bytes.to_vec(),
+            };
+            let part = Bytes::from(frame(&part.write()));
+            self.queued += part.len();
+            self.queue.push_front(part);
+        }
     }
 
     /// Queues a frame. The oldest ones are dropped if there are too many.

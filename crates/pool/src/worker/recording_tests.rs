@@ -99,3 +99,32 @@ fn an_exit_is_dropped_with_the_output_after_it_so_that_it_is_published_again() {
     assert!(dropped.iter().any(|message| message.is_exit));
     assert!(record.state.borrow().exit_message().is_some());
 }
+
+#[test]
+fn frames_that_exceed_the_message_size_of_the_broker_are_split() {
+    let record = record();
+    let bytes: Vec<u8> = (0..60_000_u32).flat_map(u32::to_le_bytes).collect();
+    let (first, second) = bytes.split_at(65_536);
+    record.take_held(0, first.to_vec());
+    record.take_held(65_536, second.to_vec());
+    let mut stored = Vec::new();
+    loop {
+        let messages = record.next_messages(20_000);
+        if messages.is_empty() {
+            break;
+        }
+        for message in messages {
+            let message = message.bytes;
+            assert!(message.len() <= 20_000 - HEADERS, "{}", message.len());
+            let mut frames = windlass_hold_wire::FrameBuffer::default();
+            frames.push(&message);
+            while let Ok(Some(frame)) = frames.next_frame() {
+                let piece = FramedOutput::read(frame).unwrap();
+                assert_eq!(piece.from, stored.len() as u64);
+                stored.extend_from_slice(piece.bytes);
+            }
+        }
+    }
+    assert_eq!(stored, bytes);
+    assert_eq!(record.state.borrow().queued, 0);
+}

@@ -23,12 +23,17 @@ const FORGOTTEN: Duration = Duration::from_hours(1);
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// Handles starts for this worker, forever.
-pub(super) async fn take_all(worker: &Arc<Worker>, starts: &stream::Stream) {
+pub(super) async fn take_all(worker: &Arc<Worker>, mut starts: stream::Stream) {
     loop {
         worker.broker.connected().await;
-        if let Err(Trouble(error)) = take(worker, starts).await {
+        if let Err(Trouble(error)) = take(worker, &starts).await {
             tracing::debug!(error, "the queue is asked again");
             tokio::time::sleep(AGAIN).await;
+            // A broker that came back without its store does not have the queue.
+            match worker.broker.starts().await {
+                Ok(opened) => starts = opened,
+                Err(error) => tracing::debug!(%error, "there is no queue"),
+            }
         }
     }
 }
@@ -80,23 +85,29 @@ async fn take_one(worker: &Arc<Worker>, message: &Message) {
     let session: LinkSession = *session;
     let id = (session, program);
     let far = worker.sessions.lock().get(&session).cloned();
-    if far.as_ref().is_some_and(|far| far.has_claimed(program)) {
+    let Some(far) = far else {
+        return refuse(worker, id).await;
+    };
+    let _starting = far.starting.lock().await;
+    if far.has_claimed(program) {
         // It was started before, but not confirmed.
         return;
     }
-    let Some(far) = far.filter(|_| worker.has_room()) else {
+    if !worker.has_room() {
         return refuse(worker, id).await;
-    };
+    }
     worker.occupy(id, listed(&far.runtime, &start));
     let (broker, claims) = (&worker.broker, &worker.claims);
     match claim(broker, claims, (&session, program), ClaimKind::Started).await {
         Claimed::Now => {
-            far.note_claimed(program);
             let origin = ProgramOrigin { session, program };
             if start.keep.is_some() {
                 worker.kept.assign(origin, id);
             }
-            if !far.start(bytes) {
+            let is_passed = far.start(bytes);
+            // Later frames about it may follow now.
+            far.note_claimed(program);
+            if !is_passed {
                 // The link is gone. The runtime asks for the program over the next one and learns that it does not
                 // exist.
                 worker.kept.remove(&origin);

@@ -1,0 +1,101 @@
+//! Failures of the network between a broker and a worker of a pool.
+//!
+//! The runtime and the broker are at the near end, the worker is at the far end. Each test has 20 handles with 3 processes
+//! each, one that prints numbers and one that notes what is typed.
+
+use std::time::{Duration, Instant};
+
+use windlass_testing::needs;
+
+use crate::network::{NEAR, Network, Weather, network};
+use crate::network_scene::Scene;
+use crate::pool_support::{Broker, WorkerProcess, pooled};
+use crate::support::{Project, prefixed};
+
+/// A heartbeat in milliseconds. Three are longer than a failure that costs nothing and the next attempt of TCP after it.
+const LONG: u32 = 10_000;
+
+/// The broker and the worker, which live as long as the test.
+type Machines = (Broker, WorkerProcess);
+
+/// A runtime with tools on a worker at the other end of a network.
+fn begin(network: &Network, heartbeat_ms: u32, lease_secs: u32) -> (Scene, Machines) {
+    let broker = Broker::across(NEAR, network.words_near());
+    let project = Project::with_own_config(&pooled(&broker, lease_secs));
+    let heartbeat = heartbeat_ms.to_string();
+    let more = ["--heartbeat-ms", &heartbeat, "--slots", "64"];
+    let far = network.words_far();
+    let worker = WorkerProcess::after(&far, &project, &broker.url(), "w1", &more);
+    let near = network.words_near();
+    let drive = project.lines_of(prefixed(&near, project.windlass(&["drive"])));
+    (Scene::begin(project, drive), (broker, worker))
+}
+
+#[test]
+fn a_cable_that_is_out_for_five_seconds_costs_a_pool_nothing() {
+    needs!("ip", "nsenter", "nats-server");
+    let network = network!(Network::cable());
+    let (mut scene, _machines) = begin(&network, LONG, 10);
+    scene.type_lines(5);
+    network.pull_out();
+    let out = Instant::now();
+    scene.type_lines(3);
+    // The failure itself lasts so long; nothing is waited for.
+    std::thread::sleep(Duration::from_secs(5).saturating_sub(out.elapsed()));
+    network.put_in();
+    scene.type_lines(5);
+    scene.expect_everything();
+    scene.expect_nothing_left();
+}
+
+#[test]
+fn a_cable_that_is_out_for_longer_than_three_heartbeats_loses_the_handles() {
+    needs!("ip", "nsenter", "nats-server");
+    let network = network!(Network::cable());
+    let (mut scene, _machines) = begin(&network, 500, 600);
+    scene.type_lines(5);
+    network.pull_out();
+    scene.expect_loss("worker `w1` of pool `ci` was silent");
+    scene.expect_first_numbers();
+    network.put_in();
+    // Long before their leases expire.
+    scene.expect_no_crowd();
+    scene.expect_use();
+}
+
+#[test]
+fn lost_and_delayed_packets_lose_nothing_of_a_pool() {
+    needs!("ip", "nsenter", "nats-server", "python3");
+    let mut network = network!(Network::radio());
+    let (mut scene, _machines) = begin(&network, LONG, 10);
+    network.set_weather(Weather {
+        lost_out: 5,
+        lost_back: 5,
+        delay: (10, 60),
+    });
+    scene.type_lines(10);
+    scene.expect_everything();
+    scene.expect_nothing_left();
+}
+
+#[test]
+fn connections_of_a_worker_that_are_open_on_one_side_only_cost_nothing() {
+    needs!("ip", "nsenter", "nats-server", "python3");
+    let mut network = network!(Network::radio());
+    let (mut scene, _machines) = begin(&network, LONG, 10);
+    for (lost_out, lost_back) in [(100, 0), (0, 100), (100, 100)] {
+        network.set_weather(Weather {
+            lost_out,
+            lost_back,
+            ..Weather::default()
+        });
+        let begun = Instant::now();
+        scene.type_lines(2);
+        // The failure itself lasts so long; nothing is waited for.
+        std::thread::sleep(Duration::from_secs(4).saturating_sub(begun.elapsed()));
+        network.set_weather(Weather::default());
+        scene.expect_heard();
+    }
+    scene.expect_everything();
+    scene.expect_nothing_left();
+}

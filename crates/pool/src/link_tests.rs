@@ -1,0 +1,64 @@
+use tokio::sync::mpsc::UnboundedSender;
+use windlass_testing::needs;
+
+use super::*;
+use crate::test_broker::TestBroker;
+
+/// Injects a frame while another arrives, as a start that was claimed in that time.
+struct InjectingGate(UnboundedSender<Vec<u8>>);
+
+impl FrameGate for InjectingGate {
+    fn leaving(&mut self, _: &[u8]) -> bool {
+        true
+    }
+
+    async fn arriving(&mut self, _: &[u8]) -> bool {
+        self.0.send(b"start".to_vec()).unwrap();
+        true
+    }
+}
+
+#[tokio::test]
+async fn an_injected_frame_precedes_one_that_was_arriving() {
+    needs!("nats-server");
+    let test = TestBroker::start().await;
+    let broker = test.connect().await;
+    let messages = broker.client.subscribe("far").await.unwrap();
+    let (to_pipe, mut delivered) = tokio::io::duplex(PIPE);
+    let (_output, from_pipe) = tokio::io::duplex(PIPE);
+    let (adding, added) = mpsc::unbounded_channel();
+    let (_telling, told) = mpsc::unbounded_channel();
+    let mut end = LinkEnd {
+        broker: broker.clone(),
+        messages,
+        to: String::from("near"),
+        from_pipe,
+        to_pipe,
+        added,
+        told,
+        flow: Flow::default(),
+    };
+    let mut gate = InjectingGate(adding);
+    let arriving = message(DATA, 0, &frame(b"end"));
+    broker.client.publish("far", arriving).await.unwrap();
+    let reading = async {
+        let mut expected = frame(b"start");
+        expected.extend(frame(b"end"));
+        let mut bytes = vec![0; expected.len()];
+        delivered.read_exact(&mut bytes).await.unwrap();
+        assert_eq!(bytes, expected);
+    };
+    tokio::select! {
+        ending = end.run(&mut gate) => panic!("{ending:?}"),
+        () = reading => {}
+    }
+}
+
+#[test]
+fn messages_are_as_long_as_the_broker_accepts() {
+    assert_eq!(longest_piece(1024 * 1024), LONGEST_MESSAGE);
+    assert_eq!(
+        message(DATA, 0, &vec![0; longest_piece(65_536)]).len(),
+        65_536
+    );
+}
