@@ -1,6 +1,7 @@
 //! Input to programs on a host: its end, its way through lost links, and signals beside it.
 
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,18 +12,18 @@ use serde_json::json;
 use windlass::executors::{Launcher, LauncherOptions};
 use windlass::host::{Host, HostOptions};
 use windlass_output::Screen;
-use windlass_process::{Command, Exit, Process, Stdin, TerminalSize};
+use windlass_process::{Command, Exit, Process, ProgramTerminal, Stdin, TerminalSize};
 use windlass_sandbox::{NetworkRule, SandboxMode, SandboxSettings, UnresolvedSandbox};
 use windlass_testing::needs;
 
 use crate::hosts::{WINDLASS, piped};
-use crate::hosts_faults::far_end_in;
+use crate::hosts_faults::{far_end_in, lines_of};
 use crate::hosts_kept::keeping;
 use crate::kept::spawn_kept;
 use crate::support::{Project, eventually};
 
-/// More than a pipe takes.
-const MUCH: usize = 400_000;
+/// The numbers of lines that are more than a pipe takes: 400 KB.
+const MUCH: RangeInclusive<u32> = 1..=70_000;
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// A host, reached by a link of this process.
@@ -125,18 +126,6 @@ fn eof_ends_a_kept_handle_on_a_host_after_a_take_over() {
     assert_eq!(stopped["result"], json!("last\nover\n"), "{stopped}");
 }
 
-/// Numbered lines of this length in all, or a little more.
-fn lines(length: usize) -> String {
-    let mut text = String::new();
-    for number in 0.. {
-        if text.len() >= length {
-            break;
-        }
-        text += &format!("line {number}\n");
-    }
-    text
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn input_that_is_not_read_yet_arrives_once_after_lost_links() {
     for signals in [
@@ -147,7 +136,7 @@ async fn input_that_is_not_read_yet_arrives_once_after_lost_links() {
         let host = LinkedHost::new();
         let script = "until test -e go; do sleep 0.01; done; cat > heard; echo over";
         let process = host.start(script).await;
-        let mut expected = lines(MUCH);
+        let mut expected = lines_of(MUCH);
         process.write(expected.as_bytes()).unwrap();
         // The far end has handled all orders before this.
         process.settle(LIMIT).await;
@@ -173,7 +162,7 @@ async fn input_of_an_earlier_runtime_does_not_swallow_that_of_the_next() {
     let script = "until test -e go; do sleep 0.01; done; cat | tail -n 1";
     drive.run([spawn_kept("it", script)]);
     let apply = |input: &str| json!({"action": "apply", "id": "it", "input": input});
-    drive.content("shell", apply(&lines(MUCH)));
+    drive.content("shell", apply(&lines_of(MUCH)));
     drive.kill();
     let mut drive = project.drive_named("work");
     drive.content("shell", apply("\na line of the next runtime"));
@@ -280,7 +269,7 @@ async fn long_arguments_do_not_break_the_link() {
     let first = host.far_end();
     eventually("its prompt is known", || {
         let terminal = process.terminal();
-        printed(&process).contains("up") && terminal.and_then(|it| it.prompt()).is_some()
+        printed(&process).contains("up") && terminal.and_then(ProgramTerminal::prompt).is_some()
     });
     // A program that is not known may be a shell.
     assert_eq!(process.listeners(), None);
