@@ -120,7 +120,7 @@ async fn a_place_that_changes_hands_is_never_missed() {
             let _ = server.await;
             server = successor;
         }
-        server
+        server.abort_handle()
     });
     while !changing.is_finished() {
         let found = Predecessor::find(folder.path(), &request()).await;
