@@ -46,6 +46,7 @@ mod hosts_kept;
 mod hosts_network;
 mod hosts_onlookers;
 mod hosts_refusals;
+mod hosts_rules;
 mod hosts_sandbox;
 mod hosts_sessions;
 mod hosts_traffic;
