@@ -43,6 +43,8 @@ pub struct ServeOptions {
     pub folder: PathBuf,
     /// Upper limits for all programs here, regardless of the limits that the near side requests.
     pub limits: ResourceLimits,
+    /// The labels of this machine.
+    pub labels: Vec<String>,
     /// Finds the directories of a project here, for the sandboxes of its programs.
     pub places: fn(&Path) -> ProjectPlaces,
 }
@@ -95,6 +97,7 @@ pub async fn serve(
         }
     };
     let mut machine = machine::describe(&hello.asks, far.launcher.holds_trees());
+    machine.labels.clone_from(&options.labels);
     if !hello.asks.is_empty() {
         machine.sandbox = sandbox_support(&far.launcher).await.lines();
     }
@@ -318,3 +321,7 @@ async fn tell_port(sender: FrameSender, id: u64, open: impl Future<Output = ()>)
         () = sender.closed() => {}
     }
 }
+
+#[cfg(test)]
+#[path = "far_tests.rs"]
+mod tests;

@@ -43,6 +43,7 @@ mod hosts_contract;
 mod hosts_faults;
 mod hosts_install;
 mod hosts_kept;
+mod hosts_listed;
 mod hosts_network;
 mod hosts_onlookers;
 mod hosts_refusals;
