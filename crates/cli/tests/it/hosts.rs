@@ -1,6 +1,7 @@
 //! Tools on hosts: over a plain pipe, and over a real `sshd`.
 
 use std::fs;
+use std::net::TcpListener;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -278,4 +279,44 @@ fn a_project_that_is_not_trusted_brings_no_hosts() {
     assert!(!touched.exists(), "{said}");
     let listed = project.run(&["hosts"], "").stdout();
     assert!(listed.contains("no hosts"), "{listed}");
+    let shown = project.run(&["trust"], "").stdout();
+    assert!(
+        shown.contains(&format!("`sh -c {script}` as the host `there`\n")),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("  run `shell` on the host `there`\n"),
+        "{shown}"
+    );
+    assert!(!touched.exists(), "{shown}");
+}
+
+#[test]
+fn a_project_that_is_not_trusted_reaches_no_pool() {
+    let project = Project::untrusted();
+    let broker = TcpListener::bind("127.0.0.1:0").unwrap();
+    broker.set_nonblocking(true).unwrap();
+    let way = format!("nats://{}", broker.local_addr().unwrap());
+    let config = format!(
+        "[hosts.fleet]\nnats = \"{way}\"\npool = \"ci\"\n\
+         [conversation.tools.shell]\nrun = \"unattended\"\nhost = \"fleet\"\n"
+    );
+    project.write(".windlass/config.toml", &config);
+    let said = project
+        .drive()
+        .content("shell", json!({"command": "echo here"}));
+    assert_eq!(said, json!("here\n"));
+    let listed = project.run(&["workers"], "");
+    assert!(
+        listed.stderr().contains("there are no pools"),
+        "{}",
+        listed.stderr()
+    );
+    let shown = project.run(&["trust"], "").stdout();
+    assert!(
+        shown.contains(&format!("`pool ci at {way}` as the host `fleet`\n")),
+        "{shown}"
+    );
+    let connected = broker.accept();
+    assert!(connected.is_err(), "{connected:?}");
 }
