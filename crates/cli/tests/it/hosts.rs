@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use windlass_testing::needs;
 
+use crate::describing;
 use crate::support::{Drive, Project};
 use crate::term_python;
 use crate::term_sitting::{outside, text};
@@ -319,4 +320,20 @@ fn a_project_that_is_not_trusted_reaches_no_pool() {
     );
     let connected = broker.accept();
     assert!(connected.is_err(), "{connected:?}");
+}
+
+#[test]
+fn a_program_that_describes_a_parameter_host_is_not_offered_with_a_choice_of_hosts() {
+    let answer = json!({"tools": [{"name": "deploy", "parameters": {"host": {"type": "string"}}}]});
+    let config = format!(
+        "[hosts.there]\nvia = {}\n[conversation.tools.deploy]\nsource = \"local\"\n\
+         command = \"sh tools.sh\"\nhosts = [\"there\"]\n",
+        json!([WINDLASS, "host"])
+    );
+    let project = Project::with_own_config(&config);
+    project.write("tools.sh", &describing::program(&answer.to_string()));
+    let tools = project.run(&["tools"], "");
+    assert!(!tools.stdout().contains("deploy"), "{}", tools.stdout());
+    let why = "`deploy` is not offered: it has its own parameter `host`, so `hosts` cannot add one";
+    assert!(tools.stderr().contains(why), "{}", tools.stderr());
 }

@@ -79,6 +79,17 @@ fn a_tool_has_one_host_or_a_choice_of_hosts() {
     "#);
 }
 
+#[test]
+fn a_choice_of_hosts_is_no_second_parameter_host() {
+    let tool = "[hosts.a]\nvia = [\"a\"]\n[conversation.tools.deploy]\ncommand = \"deploy\"\nhosts = [\"a\"]\n\
+                parameters.host = { type = \"string\" }\n";
+    assert_snapshot!(error_of(tool), @r#"
+    .windlass/config.toml:6:12: tool `deploy` has its own parameter `host`, so `hosts` cannot add one; rename it, or choose the host with `host`
+    6 | parameters.host = { type = "string" }
+      |            ^^^^
+    "#);
+}
+
 const USER: &str = "home/windlass/config.toml";
 const PROJECT: &str = "project/.windlass/config.toml";
 
