@@ -31,7 +31,7 @@ pub(crate) use handles::{
     AnswerArgs, AttachArgs, KillArgs, LogsArgs, PsArgs, ReplyArgs, ReplyChoice, RunArgs, SendArgs,
 };
 pub(crate) use kept::{
-    ConfigArgs, ConfigCommand, GainArgs, HostsArgs, HostsCommand, PermissionsArgs,
+    ConfigArgs, ConfigCommand, GainArgs, HostArgs, HostsArgs, HostsCommand, PermissionsArgs,
     PermissionsCommand, SessionsArgs, SessionsCommand, TrustArgs, UntrustArgs,
 };
 #[cfg(feature = "nats")]
@@ -138,7 +138,7 @@ pub(crate) enum CliCommand {
     Worker(WorkerArgs),
     /// Run programs on this machine for a remote runtime, over stdin and stdout
     #[command(hide = true)]
-    Host,
+    Host(HostArgs),
     /// List recorded sessions, show one, or remove old ones
     Sessions(SessionsArgs),
     /// Show how much output digests have saved, by session and tool

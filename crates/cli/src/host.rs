@@ -1,38 +1,31 @@
 //! `windlass host`: the far end of a link; `windlass hosts`: the machines of the configuration.
 
-use std::io::IsTerminal as _;
 use std::os::fd::AsFd as _;
-use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::time::Instant;
 
 use anyhow::Context as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::net::unix::pipe;
 use windlass::config::{ConfigError, HostConfig, LoadOptions, ProjectTrust};
-use windlass::executors::{Launcher, LauncherOptions};
-use windlass::host::{
-    CarrierAnswer, CarrierAsker, CarrierQuestion, Host, ResourceLimits, ServeOptions,
-};
-use windlass_process::{Command, Exit, RemoteFuture};
-use windlass_protocol::Ask;
+use windlass::host::{ResourceLimits, ServeOptions, UnknownLimits};
 
-use crate::args::{Global, HostsArgs, HostsCommand};
-use crate::exit;
-use crate::prompt;
+use crate::args::{Global, HostArgs, HostsArgs, HostsCommand};
+use crate::host_check;
 use crate::setup;
 use crate::signals::Signals;
 use crate::stdout::outln;
 
 /// Serves a link on stdin and stdout.
-pub(crate) async fn serve() -> anyhow::Result<ExitCode> {
+pub(crate) async fn serve(args: HostArgs) -> anyhow::Result<ExitCode> {
     // If near and far side are the same machine, programs must neither prompt on the carrier's terminal nor end with
     // it.
     windlass::leave_terminal();
     let options = ServeOptions {
         folder: windlass::state_dir().join("hosts"),
-        limits: user_limits().map_err(|error| error.to_string()),
+        limits: user_limits().map_err(|error| UnknownLimits {
+            why: error.to_string(),
+        }),
+        labels: args.labels,
         places: windlass::project_places,
     };
     let input = std::io::stdin().as_fd().try_clone_to_owned()?;
@@ -66,6 +59,11 @@ pub(crate) fn user_limits() -> Result<ResourceLimits, ConfigError> {
 pub(crate) async fn list(global: &Global, args: HostsArgs) -> anyhow::Result<ExitCode> {
     let config = setup::config(global)?;
     match args.command {
+        None if global.json => {
+            let hosts: Vec<Value> = config.hosts.iter().map(host_json).collect();
+            outln!("{}", json!(hosts))?;
+            Ok(ExitCode::SUCCESS)
+        }
         None => {
             if config.hosts.is_empty() {
                 outln!("There are no hosts; add [hosts.NAME] with `via` to the configuration.")?;
@@ -75,16 +73,33 @@ pub(crate) async fn list(global: &Global, args: HostsArgs) -> anyhow::Result<Exi
             }
             Ok(ExitCode::SUCCESS)
         }
-        Some(HostsCommand::Check { name }) => {
+        Some(HostsCommand::Check { name, programs }) => {
             let host = config.hosts.iter().find(|host| host.name == name);
             let host = host.with_context(|| unknown_host(&name, &config.hosts))?;
             #[cfg(feature = "nats")]
             if let Some(pool) = &host.pool {
-                return crate::workers::check(host, pool, &config.root).await;
+                if let Some(program) = programs.first() {
+                    anyhow::bail!(
+                        "host `{name}` is a pool, so `{program}` cannot be looked for; give its workers a label for it"
+                    );
+                }
+                return crate::pool_check::check(host, pool, &config.root, global.json).await;
             }
-            check(host, &config.root).await
+            host_check::check(host, &config.root, &programs, global.json).await
         }
     }
+}
+
+/// A host of the configuration, for programs.
+fn host_json(host: &HostConfig) -> Value {
+    json!({
+        "name": host.name,
+        "way": host.way(),
+        "pool": host.pool.as_ref().map(|pool| &pool.pool),
+        "labels": host.labels,
+        "root": host.root,
+        "lease_secs": host.lease.as_secs(),
+    })
 }
 
 fn unknown_host(name: &str, hosts: &[HostConfig]) -> String {
@@ -101,130 +116,5 @@ fn labels(host: &HostConfig) -> String {
         String::new()
     } else {
         format!("  [{}]", host.labels.join(", "))
-    }
-}
-
-/// A note on a different version of the program.
-fn skew(version: &str) -> String {
-    let own = env!("CARGO_PKG_VERSION");
-    if version == own {
-        String::new()
-    } else {
-        format!(" (this machine has {own}; the two are compatible)")
-    }
-}
-
-/// Connects to a host, and reports what works there.
-async fn check(host: &HostConfig, root: &Path) -> anyhow::Result<ExitCode> {
-    let link = Host::new(windlass::host_options(host, root), None)?;
-    if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
-        link.ask_through(Arc::new(TerminalAsker));
-    }
-    let begun = Instant::now();
-    let asks = ["sh", "git", "python3"].map(str::to_owned).to_vec();
-    let machine = match link.connect(asks).await {
-        Ok(machine) => machine,
-        Err(error) => {
-            outln!("host `{}`: {error}", host.name)?;
-            return Ok(ExitCode::from(exit::FAILED));
-        }
-    };
-    outln!(
-        "host `{}` replied after {} ms",
-        host.name,
-        begun.elapsed().as_millis()
-    )?;
-    outln!(
-        "machine   {} ({} {}), {} CPUs, {} MiB",
-        machine.machine,
-        machine.os,
-        machine.arch,
-        machine.cpus,
-        machine.memory >> 20
-    )?;
-    outln!(
-        "load      {}.{:02}",
-        machine.load / 1000,
-        machine.load % 1000 / 10
-    )?;
-    outln!("windlass  {}{}", machine.program, skew(&machine.program))?;
-    match link.was_copied() {
-        None => {}
-        Some(true) => outln!("install   this program was copied there")?,
-        Some(false) => outln!("install   this program was there already")?,
-    }
-    outln!("home      {}", machine.home)?;
-    outln!(
-        "root      {}",
-        host.root.as_deref().unwrap_or("the same as here")
-    )?;
-    outln!("lease     {} s", host.lease.as_secs())?;
-    if machine.holds_trees {
-        outln!("kept      handles can outlive this runtime there")?;
-    } else {
-        outln!("kept      not supported: programs end with the link (Linux is required)")?;
-    }
-    let mut missing = machine.sandbox.iter().filter(|(enforced, _)| !enforced);
-    match missing.next() {
-        None => outln!("sandbox   fully enforced")?,
-        Some((_, first)) => {
-            outln!("sandbox   not enforced: {first}")?;
-            for (_, part) in missing {
-                outln!("          not enforced: {part}")?;
-            }
-        }
-    }
-    for (program, file) in &machine.programs {
-        outln!("{program:<8}  {}", file.as_deref().unwrap_or("not found"))?;
-    }
-    match run_there(&link, root).await {
-        Ok(()) => {
-            outln!("tools     can run there")?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Err(why) => {
-            outln!("tools     cannot run there: {why}")?;
-            Ok(ExitCode::from(exit::FAILED))
-        }
-    }
-}
-
-/// Runs a program in the project's folder there; the error is the reason why it did not run.
-async fn run_there(link: &Host, project: &Path) -> anyhow::Result<()> {
-    let launcher = Launcher::new(LauncherOptions::default())?.on_host(Arc::new(link.clone()));
-    let shell = Command::new("sh").args(["-c", ":"]).cwd(project);
-    match launcher.start(shell).await?.wait().await {
-        Exit::Code(0) => Ok(()),
-        Exit::Code(code) => anyhow::bail!("`sh` exited with code {code}"),
-        Exit::Signal(signal) => anyhow::bail!("`sh` was ended by signal {signal}"),
-        Exit::Lost(why) => anyhow::bail!(why),
-    }
-}
-
-/// Asks a carrier's questions on the terminal.
-struct TerminalAsker;
-
-impl CarrierAsker for TerminalAsker {
-    fn ask(&self, question: CarrierQuestion) -> RemoteFuture<'_, CarrierAnswer> {
-        Box::pin(async move {
-            let ask = Ask {
-                ask: String::from("carrier"),
-                call: None,
-                handle: None,
-                tool: format!("host {}", question.host),
-                question: windlass::carrier_question(question),
-                content: None,
-                form: None,
-                rendering: None,
-            };
-            match prompt::ask(&ask).await {
-                Some(Value::String(line)) => CarrierAnswer::Typed(line),
-                _ => CarrierAnswer::Declined(String::from("the question was dismissed")),
-            }
-        })
-    }
-
-    fn is_wanted(&self) -> bool {
-        true
     }
 }

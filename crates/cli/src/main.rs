@@ -23,6 +23,7 @@ mod gain;
 mod held;
 mod help;
 mod host;
+mod host_check;
 mod host_survey;
 mod init;
 mod logs;
@@ -32,6 +33,8 @@ mod mcp_http;
 mod models;
 mod permissions;
 mod person;
+#[cfg(feature = "nats")]
+mod pool_check;
 mod print;
 mod prompt;
 mod ps;
@@ -115,7 +118,7 @@ fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
         CliCommand::Questions => on_runtime(questions::list(&args.global)),
         CliCommand::Answer(answer) => on_runtime(questions::answer(&args.global, answer)),
-        CliCommand::Host => on_runtime(host::serve()),
+        CliCommand::Host(host) => on_runtime(host::serve(host)),
         CliCommand::Hosts(hosts) => on_runtime(host::list(&args.global, hosts)),
         #[cfg(feature = "nats")]
         CliCommand::Workers(workers) => on_runtime(workers::list(&args.global, workers)),

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use serde_json::json;
 use windlass::config::{HostConfig, PoolConfig};
 use windlass::host::ServeOptions;
 use windlass::pool::{
-    BrokerOptions, PoolView, StoredLimits, WorkerOptions, WorkerPresence, run_worker, worker_name,
+    BrokerOptions, PoolView, WorkerOptions, WorkerPresence, run_worker, worker_name,
 };
 
 use crate::args::{BrokerArgs, Global, WorkerArgs, WorkersArgs, WorkersCommand};
@@ -29,7 +29,7 @@ pub(crate) async fn work(args: WorkerArgs) -> anyhow::Result<ExitCode> {
         broker: broker(args.brokers)?,
         pool: args.pool,
         name: args.name.unwrap_or_else(worker_name),
-        labels: args.labels,
+        labels: args.labels.clone(),
         slots: args.slots.unwrap_or(slots),
         heartbeat: Duration::from_millis(args.heartbeat_ms),
         broker_wait: Duration::from_secs(args.broker_wait_secs.into()),
@@ -37,6 +37,7 @@ pub(crate) async fn work(args: WorkerArgs) -> anyhow::Result<ExitCode> {
         serve: ServeOptions {
             folder: windlass::state_dir().join("hosts"),
             limits: Ok(crate::host::user_limits()?),
+            labels: args.labels,
             places: windlass::project_places,
         },
     };
@@ -89,7 +90,7 @@ pub(crate) async fn list(global: &Global, args: WorkersArgs) -> anyhow::Result<E
     }
 }
 
-async fn connect(pool: &PoolConfig, root: &Path) -> anyhow::Result<PoolView> {
+pub(crate) async fn connect(pool: &PoolConfig, root: &Path) -> anyhow::Result<PoolView> {
     let options = windlass::broker_options(pool, root);
     Ok(PoolView::connect(&options, &pool.pool).await?)
 }
@@ -125,7 +126,8 @@ async fn show(
     Ok(code)
 }
 
-fn show_pool(
+/// Prints the workers of a pool.
+pub(crate) fn show_pool(
     host: &HostConfig,
     pool: &PoolConfig,
     workers: &[WorkerPresence],
@@ -206,88 +208,4 @@ async fn drain(
         ([], None) => bail!("no pool has a worker `{name}`; `windlass workers` lists them"),
         _ => bail!("several pools have a worker `{name}`; choose one with --host"),
     }
-}
-
-/// The output that outlives a worker, as text.
-fn stored(pool: &PoolConfig, limits: Option<&StoredLimits>) -> String {
-    if pool.stored_output == 0 {
-        return String::from("none is stored: a worker that dies takes its unread output with it");
-    }
-    let Some(limits) = limits else {
-        return String::from("none is stored yet: the first worker creates the store");
-    };
-    let kib = |bytes: u64| format!("{} KiB", bytes.div_ceil(1024));
-    let total = limits.total.map_or_else(
-        || String::from("no limit for all"),
-        |total| format!("{} for all", kib(total)),
-    );
-    format!(
-        "{} of each program is stored for {} h, {total}, {} now",
-        kib(pool.stored_output),
-        limits.age.as_secs() / 3600,
-        kib(limits.bytes)
-    )
-}
-
-/// Connects to a pool, and reports what works there.
-pub(crate) async fn check(
-    host: &HostConfig,
-    pool: &PoolConfig,
-    root: &Path,
-) -> anyhow::Result<ExitCode> {
-    let begun = Instant::now();
-    let looked = async {
-        let view = connect(pool, root).await?;
-        let durability = view.durability().await?;
-        Ok::<_, anyhow::Error>((durability, view.workers().await?))
-    };
-    let (durability, workers) = match looked.await {
-        Ok(looked) => looked,
-        Err(error) => {
-            outln!("host `{}`: {error:#}", host.name)?;
-            return Ok(ExitCode::from(exit::FAILED));
-        }
-    };
-    outln!(
-        "host `{}` replied after {} ms",
-        host.name,
-        begun.elapsed().as_millis()
-    )?;
-    let cluster = durability.cluster.as_deref();
-    let cluster = cluster.map_or_else(|| String::from("alone"), |it| format!("cluster {it}"));
-    outln!("broker    NATS {}, {cluster}", durability.version)?;
-    outln!(
-        "replicas  {}: {}",
-        durability.replicas,
-        if durability.survives_a_broker() {
-            "a broker that dies loses nothing and stops nothing"
-        } else {
-            "while the broker is down, handles wait; they continue when it is back"
-        }
-    )?;
-    outln!("output    {}", stored(pool, durability.output.as_ref()))?;
-    outln!("lease     {} s", host.lease.as_secs())?;
-    let has_labels =
-        |it: &&WorkerPresence| host.labels.iter().all(|label| it.labels.contains(label));
-    let fitting: Vec<_> = workers.iter().filter(has_labels).collect();
-    let slots: u32 = fitting.iter().map(|worker| worker.slots).sum();
-    let running: u32 = fitting.iter().map(|worker| worker.running).sum();
-    outln!(
-        "workers   {} of {}, {running} of {slots} slots in use",
-        fitting.len(),
-        workers.len()
-    )?;
-    show_pool(host, pool, &workers).context("the list cannot be written")?;
-    if fitting.is_empty() {
-        let labels = host.labels.join(",");
-        if workers.is_empty() {
-            outln!("the pool has no worker; start one with `windlass worker`")?;
-        } else {
-            outln!(
-                "no worker of the pool has all labels of the host; start one with `windlass worker --labels {labels}`"
-            )?;
-        }
-        return Ok(ExitCode::from(exit::FAILED));
-    }
-    Ok(ExitCode::SUCCESS)
 }

@@ -152,6 +152,12 @@ pub enum ProblemKind {
         "tool `{tool}` has both `host` and `hosts`; `host` fixes one, `hosts` lets the assistant choose"
     )]
     HostAndHosts { tool: String },
+    /// The choice of a host would be a second parameter of that name.
+    #[error(
+        "tool `{tool}` has its own parameter `host`, so `hosts` cannot add one; rename it, or \
+         choose the host with `host`"
+    )]
+    OwnHost { tool: String },
     /// A host has no command.
     #[error(
         "host `{host}` has no `via`; add the command that runs `windlass host` there, or `nats` \

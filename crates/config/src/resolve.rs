@@ -80,6 +80,10 @@ pub(crate) fn tool(
     definition.shape.parameters = Parameters::from_entries(&defined);
     definition.origin = told.key.place().to_string();
     check_reserved(reader, told, &definition.shape, &defined);
+    if !table.settings.hosts.is_empty() && defined.contains_key("host") {
+        let tool = told.tool();
+        reader.problem(told.parameter("host"), ProblemKind::OwnHost { tool });
+    }
     if let Some(command) = &table.command
         && matches!(source, ToolSource::Local { .. })
     {

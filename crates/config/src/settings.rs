@@ -149,6 +149,11 @@ pub struct LifecycleSettings {
 }
 
 impl ToolSettings {
+    /// Whether these say on which machines the tool runs.
+    pub(crate) fn has_hosts(&self) -> bool {
+        self.host.is_some() || !self.hosts.is_empty()
+    }
+
     /// Reads the keys that a tool's table and `"*"` have in common.
     pub(crate) fn read(reader: &mut ConfigReader, table: &Table<'_>) -> Self {
         Self {

@@ -145,6 +145,10 @@ fn hold(settings: &mut ToolSettings, own: &ToolSettings) {
     if own.spawn.record == Some(true) {
         settings.spawn.record = own.spawn.record;
     }
+    if own.has_hosts() {
+        settings.host.clone_from(&own.host);
+        settings.hosts.clone_from(&own.hosts);
+    }
     settings.sandbox_floor.clone_from(&own.sandbox);
     settings.limits = settings.limits.within(own.limits);
     settings.variables.pass.clone_from(&own.variables.pass);
@@ -281,6 +285,7 @@ impl Ignored {
             {
                 self.note(&format!("{path}.run"), stricter, &node.span);
             }
+            self.note_hosts(&path, table, settings, own);
             let said = settings.spawn.lifecycle;
             let lifecycle = table.get("spawn").and_then(|it| it.get("lifecycle"));
             let held = said.at_most(own.spawn.lifecycle);
@@ -312,6 +317,19 @@ impl Ignored {
                 self.note(&format!("{path}.limits"), stricter, &node.span);
             }
             self.note_rules(&path, table, &settings.permissions, &own.permissions);
+        }
+    }
+
+    fn note_hosts(&mut self, path: &str, table: &Node, said: &ToolSettings, own: &ToolSettings) {
+        let keys = [
+            ("host", said.host != own.host),
+            ("hosts", said.hosts != own.hosts),
+        ];
+        for (key, is_other) in keys {
+            if let Some(node) = table.get(key).filter(|_| is_other && own.has_hosts()) {
+                let why = "your own configuration decides where the tool runs";
+                self.note(&format!("{path}.{key}"), why, &node.span);
+            }
         }
     }
 

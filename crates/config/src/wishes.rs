@@ -16,7 +16,7 @@ use crate::node::{Node, Value};
 use crate::permissions::PermissionSettings;
 use crate::plain_file::FileFault;
 use crate::programs::ProgramFinder;
-use crate::settings::RunSettings;
+use crate::settings::{RunSettings, ToolSettings};
 use crate::tables::Resolved;
 use crate::tool::{ToolConfig, ToolSource};
 use crate::trust::ProjectProgram;
@@ -63,6 +63,7 @@ impl Wishes {
                 wishes.run(&entry.node, "every tool", run, own);
                 let rules = (&with.defaults.permissions, &user.defaults.permissions);
                 wishes.rules(&entry.node, "every tool", rules);
+                wishes.hosts("every tool", &with.defaults, &user.defaults);
             } else if let Some(tool) = with.tools.iter().find(|tool| tool.name == *name) {
                 wishes.tool(&entry.node, tool, user);
             }
@@ -95,6 +96,7 @@ impl Wishes {
             &shown,
             (&tool.settings.permissions, &own.permissions),
         );
+        self.hosts(&shown, &tool.settings, own);
         for (id, question) in &tool.settings.questions {
             if question.answer.is_some() && !own.questions.contains_key(id) {
                 self.want(&format!(
@@ -143,6 +145,21 @@ impl Wishes {
             .any(|(run, own)| *run == unasked && *own != unasked)
         {
             self.want(&format!("run {tool} without asking"));
+        }
+    }
+
+    /// The machines that the tool would run on.
+    fn hosts(&mut self, tool: &str, said: &ToolSettings, own: &ToolSettings) {
+        if let Some(host) = said
+            .host
+            .iter()
+            .find(|host| own.host.as_ref() != Some(host))
+        {
+            self.want(&format!("run {tool} on the host `{host}`"));
+        }
+        for host in said.hosts.iter().filter(|host| !own.hosts.contains(host)) {
+            let choice = format!("let the assistant choose the host `{host}` for {tool}");
+            self.want(&choice);
         }
     }
 

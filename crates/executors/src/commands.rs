@@ -10,19 +10,19 @@
 //! The result names the programs that a line runs, not their effects. Rules
 //! are a guard rail, not a security boundary.
 
+mod folder;
 mod suggest;
 mod walk;
 mod words;
 mod wrappers;
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use brush_parser::ParserOptions;
-use serde_json::Value;
-use windlass_protocol::Arguments;
 use windlass_runtime::{SubjectPattern, UNKNOWN};
 
+pub(crate) use folder::folder_outside;
 pub(crate) use suggest::suggestion;
 pub(crate) use words::quoted;
 
@@ -110,25 +110,6 @@ pub(crate) fn set_variable(command: &mut SubjectPattern, name: &str, value: &str
     command.known = format!("{assignment} {}", command.known);
     // A variable may make anything of a command.
     command.forms.push(UNKNOWN.to_string());
-}
-
-/// Changing to the folder named by a call, if it is outside of the project.
-/// Many programs depend on their folder.
-pub(crate) fn folder_outside(args: &Arguments, root: &Path) -> Option<SubjectPattern> {
-    let folder = args.get("cwd").and_then(Value::as_str)?;
-    let within = |folder: PathBuf| {
-        let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-        folder
-            .canonicalize()
-            .is_ok_and(|folder| folder.starts_with(root))
-    };
-    if within(root.join(folder)) {
-        return None;
-    }
-    Some(SubjectPattern {
-        forms: vec![UNKNOWN.to_string()],
-        ..SubjectPattern::from(quoted(["cd", folder]))
-    })
 }
 
 /// Removes duplicate patterns.

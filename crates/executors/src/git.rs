@@ -209,7 +209,7 @@ impl Executor for Git {
         };
         let mut patterns = vec![SubjectPattern::from(command)];
         let mut always = vec![always];
-        if let Some(folder) = folder_outside(args, root) {
+        if let Some(folder) = folder_outside(args, root, &self.launcher) {
             always.push(folder.text.clone());
             patterns.push(folder);
         }

@@ -207,7 +207,7 @@ impl Executor for Shell {
                 set_variable(pattern, name, value);
             }
         }
-        patterns.extend(folder_outside(args, root));
+        patterns.extend(folder_outside(args, root, &self.launcher));
         let always: Option<Vec<String>> = patterns.iter().map(suggestion).collect();
         Subject {
             permission: tool.name.clone(),

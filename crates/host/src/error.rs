@@ -137,11 +137,8 @@ pub enum ServeError {
         own: u8,
     },
     /// The upper limits of programs are not known.
-    #[error("the limits of its user are not known, so it runs nothing: {why}")]
-    Limits {
-        /// The reason.
-        why: String,
-    },
+    #[error(transparent)]
+    Limits(#[from] UnknownLimits),
     /// The directory for held programs cannot be used.
     #[error("the folder {folder:?} cannot be used")]
     Folder {
@@ -157,4 +154,12 @@ pub enum ServeError {
     /// The pipe failed.
     #[error("the link failed")]
     Pipe(#[source] io::Error),
+}
+
+/// The upper limits of programs are not known, so none is run.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("the limits of its user are not known, so it runs nothing: {why}")]
+pub struct UnknownLimits {
+    /// The reason.
+    pub why: String,
 }

@@ -25,9 +25,9 @@ use windlass_sandbox::{ProjectPlaces, ResourceLimits};
 use self::files::ProgramFiles;
 use self::program::FarProgram;
 use self::session::SessionFolder;
-use crate::ServeError;
 use crate::machine;
 use crate::pieces::{FrameReader, FrameSender};
+use crate::{ServeError, UnknownLimits};
 
 /// How often a port is probed. The system has no notification for new listeners.
 const PORT_INTERVAL: Duration = Duration::from_millis(25);
@@ -45,7 +45,9 @@ pub struct ServeOptions {
     pub folder: PathBuf,
     /// Upper limits for all programs here, regardless of the limits that the near side requests; or the reason why they
     /// are not known, for which every link is refused.
-    pub limits: Result<ResourceLimits, String>,
+    pub limits: Result<ResourceLimits, UnknownLimits>,
+    /// The labels of this machine.
+    pub labels: Vec<String>,
     /// Finds the directories of a project here, for the sandboxes of its programs.
     pub places: fn(&Path) -> ProjectPlaces,
 }
@@ -98,6 +100,7 @@ pub async fn serve(
         }
     };
     let mut machine = machine::describe(&hello.asks, far.launcher.holds_trees());
+    machine.labels.clone_from(&options.labels);
     if !hello.asks.is_empty() {
         machine.sandbox = sandbox_support(&far.launcher).await.lines();
     }
@@ -150,8 +153,7 @@ impl FarEnd {
         options: &ServeOptions,
         sender: FrameSender,
     ) -> Result<Self, ServeError> {
-        let limits = options.limits.clone();
-        let limits = limits.map_err(|why| ServeError::Limits { why })?;
+        let limits = options.limits.clone()?;
         let folder = SessionFolder::open(&options.folder, &hello.session).await?;
         let launcher = Launcher::new(LauncherOptions::default()).map_err(ServeError::Launcher)?;
         let (made, ready) = mpsc::unbounded_channel();
@@ -307,3 +309,7 @@ async fn port_open(port: u16) {
         tokio::time::sleep(PORT_INTERVAL).await;
     }
 }
+
+#[cfg(test)]
+#[path = "far_tests.rs"]
+mod tests;

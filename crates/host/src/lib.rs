@@ -17,10 +17,10 @@ mod rules;
 mod source;
 
 pub use asking::{CarrierAnswer, CarrierAsker, CarrierQuestion};
-pub use error::{HostError, ServeError};
+pub use error::{HostError, ServeError, UnknownLimits};
 pub use far::{ServeOptions, held_key, serve};
 pub use machine::describe as describe_machine;
-pub use near::{Host, HostOptions, LinkStanding};
+pub use near::{Host, HostOptions, LinkStanding, path_there};
 pub use source::{LinkPipe, LinkSource};
 pub use windlass_hold_wire::{FarHello, LINK_VERSION};
 pub use windlass_sandbox::{ProjectPlaces, ResourceLimits};

@@ -33,6 +33,7 @@ pub fn describe(asks: &[String], holds_trees: bool) -> FarHello {
         holds_trees,
         programs: asks.iter().map(find).collect(),
         sandbox: Vec::new(),
+        labels: Vec::new(),
     }
 }
 

@@ -214,13 +214,13 @@ impl Host {
     }
 
     fn sandbox_of(&self, sandbox: Option<&UnresolvedSandbox>) -> Option<LinkSandbox> {
-        let root = self.far_path(&self.link.options.project);
+        let root = self.path_there(&self.link.options.project);
         sandbox.map(|sandbox| sandbox_frame(sandbox, &root))
     }
 
     fn frame_of(&self, start: &RemoteStart) -> ProgramStart {
         let bytes = |word: &OsString| word.as_bytes().to_vec();
-        let cwd = start.cwd.as_deref().map(|cwd| self.far_path(cwd));
+        let cwd = start.cwd.as_deref().map(|cwd| self.path_there(cwd));
         ProgramStart {
             program: bytes(&start.program),
             is_user_shell: start.is_user_shell,
@@ -246,21 +246,25 @@ impl Host {
             keep: start.keep.as_ref().map(|options| options.lease),
         }
     }
+}
 
-    /// Maps a path of the project here to the path there. Other paths are unchanged.
-    fn far_path(&self, path: &Path) -> PathBuf {
-        let options = &self.link.options;
-        match (&options.root, path.strip_prefix(&options.project)) {
-            (Some(root), Ok(rest)) if rest.as_os_str().is_empty() => root.clone(),
-            (Some(root), Ok(rest)) => root.join(rest),
-            _ => path.to_owned(),
-        }
+/// Maps a path of the project here to the path on a host with this root. Other paths are unchanged.
+pub fn path_there(path: &Path, project: &Path, root: Option<&Path>) -> PathBuf {
+    match (root, path.strip_prefix(project)) {
+        (Some(root), Ok(rest)) if rest.as_os_str().is_empty() => root.to_owned(),
+        (Some(root), Ok(rest)) => root.join(rest),
+        _ => path.to_owned(),
     }
 }
 
 impl RemoteHost for Host {
     fn name(&self) -> &str {
         &self.link.options.name
+    }
+
+    fn path_there(&self, path: &Path) -> PathBuf {
+        let options = &self.link.options;
+        path_there(path, &options.project, options.root.as_deref())
     }
 
     fn start(&self, start: RemoteStart) -> RemoteFuture<'_, Result<Process, StartError>> {

@@ -8,7 +8,7 @@ mod stored_end;
 mod worker_link;
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -220,6 +220,11 @@ impl Pool {
 impl RemoteHost for Pool {
     fn name(&self) -> &str {
         &self.options.host
+    }
+
+    fn path_there(&self, path: &Path) -> PathBuf {
+        let options = &self.options;
+        windlass_host::path_there(path, &options.project, options.root.as_deref())
     }
 
     fn start(&self, start: RemoteStart) -> RemoteFuture<'_, Result<Process, StartError>> {

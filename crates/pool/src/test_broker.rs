@@ -70,6 +70,7 @@ impl TestBroker {
             serve: ServeOptions {
                 folder: self.folder.path().join(name),
                 limits: Ok(ResourceLimits::default()),
+                labels: Vec::new(),
                 places: |_: &Path| ProjectPlaces::default(),
             },
         }

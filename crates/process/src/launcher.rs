@@ -6,6 +6,7 @@ mod starting;
 
 use std::ffi::OsString;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 #[cfg(target_os = "linux")]
 use std::sync::Weak;
@@ -134,6 +135,11 @@ impl Launcher {
     /// The host of its programs; `None` for this machine.
     pub fn host(&self) -> Option<&str> {
         self.host.as_ref().map(|host| host.name())
+    }
+
+    /// The path on the host of a path here; `None` for this machine.
+    pub fn path_there(&self, path: &Path) -> Option<PathBuf> {
+        self.host.as_ref().map(|host| host.path_there(path))
     }
 
     /// A launcher like this one that sets these variables, or removes those

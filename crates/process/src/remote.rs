@@ -6,7 +6,7 @@
 
 use std::ffi::OsString;
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -31,6 +31,10 @@ pub type RemoteFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait RemoteHost: Send + Sync {
     /// The host's name, for messages.
     fn name(&self) -> &str;
+
+    /// The path there of a path here. Paths of the project are mapped, others
+    /// are the same. No disk is read.
+    fn path_there(&self, path: &Path) -> PathBuf;
 
     /// Starts a program there. It runs when this returns.
     fn start(&self, start: RemoteStart) -> RemoteFuture<'_, Result<Process, StartError>>;

@@ -5,6 +5,8 @@
 //! jobs against the trait's documentation, first as they were started and, if
 //! the executor supports it, again after adoption.
 
+mod scripts;
+
 use std::sync::Arc;
 use std::time::Duration;
 

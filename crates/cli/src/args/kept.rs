@@ -62,6 +62,13 @@ pub(crate) enum SessionsCommand {
 }
 
 #[derive(ClapArgs)]
+pub(crate) struct HostArgs {
+    /// Labels of this machine, which `windlass hosts check` shows
+    #[arg(long, value_name = "LABEL", value_delimiter = ',')]
+    pub(crate) labels: Vec<String>,
+}
+
+#[derive(ClapArgs)]
 pub(crate) struct HostsArgs {
     #[command(subcommand)]
     pub(crate) command: Option<HostsCommand>,
@@ -73,6 +80,9 @@ pub(crate) enum HostsCommand {
     Check {
         /// Its name in `[hosts]`
         name: String,
+        /// Programs to look for there, in addition to `sh`, `git` and `python3`
+        #[arg(value_name = "PROGRAM")]
+        programs: Vec<String>,
     },
 }
 

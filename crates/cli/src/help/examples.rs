@@ -256,8 +256,8 @@ pub(super) const EXAMPLES: &[(&str, Examples)] = &[
                 "Connect to the host `build` and report what works there.",
             ),
             (
-                "windlass hosts check box",
-                "Check a host that the project defines.",
+                "windlass hosts check box cargo docker",
+                "Check the host `box`, and look for two programs there.",
             ),
         ],
     ),

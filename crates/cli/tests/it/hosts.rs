@@ -1,11 +1,13 @@
 //! Tools on hosts: over a plain pipe, and over a real `sshd`.
 
 use std::fs;
+use std::net::TcpListener;
 use std::path::Path;
 
 use serde_json::{Value, json};
 use windlass_testing::needs;
 
+use crate::describing;
 use crate::support::{Drive, Project};
 use crate::term_python;
 use crate::term_sitting::{outside, text};
@@ -278,4 +280,60 @@ fn a_project_that_is_not_trusted_brings_no_hosts() {
     assert!(!touched.exists(), "{said}");
     let listed = project.run(&["hosts"], "").stdout();
     assert!(listed.contains("no hosts"), "{listed}");
+    let shown = project.run(&["trust"], "").stdout();
+    assert!(
+        shown.contains(&format!("`sh -c {script}` as the host `there`\n")),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("  run `shell` on the host `there`\n"),
+        "{shown}"
+    );
+    assert!(!touched.exists(), "{shown}");
+}
+
+#[test]
+fn a_project_that_is_not_trusted_reaches_no_pool() {
+    let project = Project::untrusted();
+    let broker = TcpListener::bind("127.0.0.1:0").unwrap();
+    broker.set_nonblocking(true).unwrap();
+    let way = format!("nats://{}", broker.local_addr().unwrap());
+    let config = format!(
+        "[hosts.fleet]\nnats = \"{way}\"\npool = \"ci\"\n\
+         [conversation.tools.shell]\nrun = \"unattended\"\nhost = \"fleet\"\n"
+    );
+    project.write(".windlass/config.toml", &config);
+    let said = project
+        .drive()
+        .content("shell", json!({"command": "echo here"}));
+    assert_eq!(said, json!("here\n"));
+    let listed = project.run(&["workers"], "");
+    assert!(
+        listed.stderr().contains("there are no pools"),
+        "{}",
+        listed.stderr()
+    );
+    let shown = project.run(&["trust"], "").stdout();
+    assert!(
+        shown.contains(&format!("`pool ci at {way}` as the host `fleet`\n")),
+        "{shown}"
+    );
+    let connected = broker.accept();
+    assert!(connected.is_err(), "{connected:?}");
+}
+
+#[test]
+fn a_program_that_describes_a_parameter_host_is_not_offered_with_a_choice_of_hosts() {
+    let answer = json!({"tools": [{"name": "deploy", "parameters": {"host": {"type": "string"}}}]});
+    let config = format!(
+        "[hosts.there]\nvia = {}\n[conversation.tools.deploy]\nsource = \"local\"\n\
+         command = \"sh tools.sh\"\nhosts = [\"there\"]\n",
+        json!([WINDLASS, "host"])
+    );
+    let project = Project::with_own_config(&config);
+    project.write("tools.sh", &describing::program(&answer.to_string()));
+    let tools = project.run(&["tools"], "");
+    assert!(!tools.stdout().contains("deploy"), "{}", tools.stdout());
+    let why = "`deploy` is not offered: it has its own parameter `host`, so `hosts` cannot add one";
+    assert!(tools.stderr().contains(why), "{}", tools.stderr());
 }

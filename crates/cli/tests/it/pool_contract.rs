@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use windlass::executors::{Launcher, LauncherOptions};
 use windlass::pool::{BrokerOptions, Pool, PoolOptions};
-use windlass_process::Command;
+use windlass_process::{Command, RemoteHost};
 use windlass_testing::contract::check_contract;
 use windlass_testing::needs;
 
-use crate::hosts_contract::{HostPrograms, SHELL, Starting, TERMINAL, TEXT};
+use crate::hosts_contract::{
+    EXEC_TERMINAL, EXEC_TEXT, HostPrograms, Kind, SHELL, STATE, TERMINAL, TEXT,
+};
 use crate::pool_support::{Broker, WorkerProcess};
 use crate::support::Project;
 
@@ -27,13 +29,13 @@ fn pool(broker: &Broker, project: &Path) -> Arc<Pool> {
     }))
 }
 
-async fn check(start: Starting) {
+async fn check(kind: Kind) {
     let broker = Broker::start();
     let project = Project::new();
     let _worker = WorkerProcess::start(&project, &broker, "w1", &[]);
     let folder = tempfile::tempdir().unwrap();
-    let pool = pool(&broker, folder.path());
-    check_contract(&HostPrograms::on(folder, pool, start)).await;
+    let hosts = [(); 2].map(|()| pool(&broker, folder.path()) as Arc<dyn RemoteHost>);
+    check_contract(&HostPrograms::on(folder, hosts, kind)).await;
 }
 
 #[tokio::test]
@@ -79,4 +81,22 @@ async fn shell_lines_on_a_pool_keep_the_contract() {
 async fn terminals_on_a_pool_keep_the_contract() {
     needs!("nats-server");
     check(TERMINAL).await;
+}
+
+#[tokio::test]
+async fn state_programs_on_a_pool_keep_the_contract() {
+    needs!("nats-server");
+    check(STATE).await;
+}
+
+#[tokio::test]
+async fn tools_that_answer_exec_with_a_terminal_on_a_pool_keep_the_contract() {
+    needs!("nats-server");
+    check(EXEC_TERMINAL).await;
+}
+
+#[tokio::test]
+async fn tools_that_answer_exec_with_pipes_on_a_pool_keep_the_contract() {
+    needs!("nats-server");
+    check(EXEC_TEXT).await;
 }

@@ -106,7 +106,10 @@ impl NearRuntime {
     fn adopt(&mut self, key: &HeldKey) -> &Process {
         let mut adopted = None;
         eventually("the program is adopted", || {
-            let adopting = self.pool.adopt(RemoteAdoption::to_end(key.clone()));
+            let adopting = self.pool.adopt(RemoteAdoption {
+                wants_output: true,
+                ..RemoteAdoption::to_end(key.clone())
+            });
             adopted = self.tokio.block_on(adopting).ok();
             adopted.is_some()
         });

@@ -2,6 +2,7 @@
 
 mod errors;
 mod examples;
+mod hosts;
 mod jp;
 mod layers;
 mod support;

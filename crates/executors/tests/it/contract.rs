@@ -142,25 +142,6 @@ fn is_running(file: &Path) -> bool {
     status.is_ok_and(|status| !status.contains(") Z "))
 }
 
-/// The script of a tool that writes plain text.
-fn script(behaviour: Behaviour) -> &'static str {
-    match behaviour {
-        Behaviour::Writes => "printf 'one\\ntwo\\n'",
-        Behaviour::Stays => "echo $$ > pid.new; mv pid.new pid; echo ready; exec sleep 1000",
-        Behaviour::Repeats => {
-            "echo $$ > pid; echo ready; while read -r line; do echo \"got $line\"; done"
-        }
-        Behaviour::Asks => {
-            "case \"$*\" in *Ada*) echo 'hello Ada' ;; \
-             *) echo '{\"type\":\"waiting\",\"content\":\"well\",\
-             \"question\":{\"id\":\"name\",\"text\":\"Who?\",\"answer_type\":\"Text\"}}' ;; esac"
-        }
-        Behaviour::AsksSecret => {
-            "stty -echo; printf 'Password: '; read -r x; stty echo; echo; echo \"hello $x\""
-        }
-    }
-}
-
 fn launcher() -> Launcher {
     Launcher::new(LauncherOptions::default()).unwrap()
 }
@@ -195,7 +176,7 @@ async fn text_programs_keep_the_contract() {
     let programs = Programs::adoptable(|folder, behaviour| {
         (behaviour != Behaviour::AsksSecret).then(|| {
             (
-                local(folder, script(behaviour), IoMode::Text),
+                local(folder, behaviour.script(), IoMode::Text),
                 Arguments::new(),
             )
         })
@@ -207,7 +188,7 @@ async fn text_programs_keep_the_contract() {
 async fn shell_lines_keep_the_contract() {
     let programs = Programs::adoptable(|_, behaviour| {
         let asks = matches!(behaviour, Behaviour::Asks | Behaviour::AsksSecret);
-        let args = json!({"command": script(behaviour)});
+        let args = json!({"command": behaviour.script()});
         let shell: Arc<dyn Executor> = Arc::new(Shell::new(launcher()));
         (!asks).then(|| (shell, serde_json::from_value(args).unwrap()))
     });
@@ -218,7 +199,7 @@ async fn shell_lines_keep_the_contract() {
 async fn programs_on_a_terminal_keep_the_contract() {
     let programs = Programs::adoptable(|folder, behaviour| {
         (behaviour != Behaviour::Asks).then(|| {
-            let tool = local(folder, script(behaviour), IoMode::Terminal);
+            let tool = local(folder, behaviour.script(), IoMode::Terminal);
             (tool, Arguments::new())
         })
     });
@@ -227,7 +208,7 @@ async fn programs_on_a_terminal_keep_the_contract() {
 
 /// A tool that answers with another program.
 fn exec(folder: &Path, behaviour: Behaviour, io: &str) -> (Arc<dyn Executor>, Arguments) {
-    let other = file(folder, "other", script(behaviour));
+    let other = file(folder, "other", behaviour.script());
     let answer = json!({"type": "exec", "program": "/bin/sh", "args": [other], "io": io});
     let script = format!("cat <<'END'\n{answer}\nEND\n");
     (local(folder, &script, IoMode::Text), Arguments::new())
@@ -250,36 +231,10 @@ async fn a_tool_that_answers_exec_with_pipes_keeps_the_contract() {
     check_contract(&programs).await;
 }
 
-/// The script of a state tool.
-fn states(behaviour: Behaviour) -> Option<&'static str> {
-    Some(match behaviour {
-        Behaviour::Writes => {
-            r#"echo '{"type":"running","content":"one"}'; echo '{"type":"running","content":"two"}'"#
-        }
-        Behaviour::Stays => {
-            r#"echo $$ > pid.new; mv pid.new pid; echo '{"type":"running","content":"ready"}'; exec sleep 1000"#
-        }
-        Behaviour::Repeats => {
-            r#"echo $$ > pid; echo '{"type":"running","content":"ready"}'
-               while read -r line; do
-                 word=$(echo "$line" | sed -n 's/.*"input":"\([a-z]*\)".*/\1/p')
-                 echo "{\"type\":\"running\",\"content\":\"got $word\"}"
-               done"#
-        }
-        Behaviour::Asks => {
-            r#"echo '{"type":"waiting","question":{"id":"name","text":"Who?","answer_type":"Text"}}'
-               read -r line
-               word=$(echo "$line" | sed -n 's/.*"answer":"\([A-Za-z]*\)".*/\1/p')
-               echo "{\"type\":\"running\",\"content\":\"hello $word\"}""#
-        }
-        Behaviour::AsksSecret => return None,
-    })
-}
-
 #[tokio::test]
 async fn state_programs_keep_the_contract() {
     let programs = Programs::new(|folder, behaviour| {
-        let tool = local(folder, states(behaviour)?, IoMode::State);
+        let tool = local(folder, behaviour.state_script()?, IoMode::State);
         Some((tool, Arguments::new()))
     });
     check_contract(&programs).await;

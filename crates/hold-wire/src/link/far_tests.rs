@@ -12,7 +12,8 @@ fn hellos() -> impl Strategy<Value = FarHello> {
     let numbers = any::<(u8, u32, u64, u32, bool)>();
     let programs = proptest::collection::vec((".{0,8}", proptest::option::of(".{0,8}")), 0..3);
     let sandbox = proptest::collection::vec((any::<bool>(), ".{0,8}"), 0..3);
-    (words, numbers, programs, sandbox).prop_map(|(words, numbers, programs, sandbox)| FarHello {
+    let parts = (words, numbers, programs, sandbox, texts());
+    parts.prop_map(|(words, numbers, programs, sandbox, labels)| FarHello {
         version: numbers.0,
         program: words.0,
         machine: words.1,
@@ -25,6 +26,7 @@ fn hellos() -> impl Strategy<Value = FarHello> {
         holds_trees: numbers.4,
         programs,
         sandbox,
+        labels,
     })
 }
 
@@ -168,6 +170,21 @@ fn frames() -> impl Strategy<Value = FarFrame> {
     ]
 }
 
+/// A hello as a program without labels writes it, and its meaning.
+fn older_hello(frame: FarFrame) -> Option<(Vec<u8>, FarFrame)> {
+    let FarFrame::Hello(hello) = frame else {
+        return None;
+    };
+    let older = FarFrame::Hello(FarHello {
+        labels: Vec::new(),
+        ..hello
+    });
+    let mut written = older.write();
+    // The number of labels.
+    written.truncate(written.len() - 4);
+    Some((written, older))
+}
+
 proptest! {
     #[test]
     fn frames_are_read_as_they_were_written(
@@ -206,6 +223,14 @@ proptest! {
     #[test]
     fn a_frame_that_is_cut_short_is_none(frame in frames(), cut in any::<proptest::sample::Index>()) {
         let written = frame.write();
-        prop_assert_eq!(FarFrame::read(&written[..cut.index(written.len())]), None);
+        let cut = &written[..cut.index(written.len())];
+        let expected = older_hello(frame).filter(|(older, _)| older == cut);
+        prop_assert_eq!(FarFrame::read(cut), expected.map(|(_, hello)| hello));
+    }
+
+    #[test]
+    fn a_hello_of_an_older_program_has_no_labels(hello in hellos()) {
+        let (written, expected) = older_hello(FarFrame::Hello(hello)).unwrap();
+        prop_assert_eq!(FarFrame::read(&written), Some(expected));
     }
 }

@@ -30,6 +30,8 @@ pub struct FarHello {
     pub programs: Vec<(String, Option<String>)>,
     /// The parts of a sandbox, and whether each is enforced there; empty unless programs were requested.
     pub sandbox: Vec<(bool, String)>,
+    /// The labels that its user gave to the machine. Older programs do not send them.
+    pub labels: Vec<String>,
 }
 
 impl FarHello {
@@ -51,6 +53,7 @@ impl FarHello {
             .list(&self.sandbox, |writer, (is_enforced, part)| {
                 writer.u8(u8::from(*is_enforced)).bytes(part.as_bytes())
             })
+            .list(&self.labels, |writer, label| writer.bytes(label.as_bytes()))
             .0
     }
 
@@ -72,6 +75,11 @@ impl FarHello {
             programs: reader
                 .list(|reader| Some((reader.text()?, reader.option(ByteReader::text)?)))?,
             sandbox: reader.list(|reader| Some((reader.u8()? != 0, reader.text()?)))?,
+            labels: if reader.0.is_empty() {
+                Vec::new()
+            } else {
+                reader.list(ByteReader::text)?
+            },
         })
     }
 }
