@@ -1,31 +1,151 @@
+use tokio::io::{DuplexStream, ReadHalf, split};
+use windlass_hold_wire::{HolderOrder, LONGEST_WINDOW, LinkCapture, ProgramStart};
+
 use super::*;
+
+/// The near side of a link to a far end in this process.
+struct Near {
+    reader: FrameReader<ReadHalf<DuplexStream>>,
+    sender: FrameSender,
+    folder: tempfile::TempDir,
+    /// How many bytes of each program have arrived.
+    received: HashMap<u64, u64>,
+    /// The offset at which each program has exited. An exit may arrive before the last output.
+    exits: HashMap<u64, u64>,
+}
+
+impl Near {
+    fn new(labels: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (near, far) = tokio::io::duplex(64 << 10);
+        let options = ServeOptions {
+            folder: folder.path().join("hosts"),
+            limits: Ok(ResourceLimits::default()),
+            labels: labels.iter().map(ToString::to_string).collect(),
+            places: |_| ProjectPlaces::default(),
+        };
+        let (input, output) = split(far);
+        windlass_task::spawn(serve(input, output, options, std::future::pending()));
+        let (input, output) = split(near);
+        let (sender, writing) = FrameSender::new(output);
+        windlass_task::spawn(writing);
+        let hello = NearHello {
+            version: LINK_VERSION,
+            program: String::from("test"),
+            session: [7; 16],
+            lease: Duration::from_secs(2),
+            heartbeat: Duration::from_mins(1),
+            asks: Vec::new(),
+        };
+        sender.send(&NearFrame::Hello(hello).write());
+        Self {
+            reader: FrameReader::new(input),
+            sender,
+            folder,
+            received: HashMap::new(),
+            exits: HashMap::new(),
+        }
+    }
+
+    async fn next(&mut self) -> FarFrame {
+        let next = tokio::time::timeout(Duration::from_mins(1), self.reader.next(FarFrame::read));
+        let frame = next.await.expect("a frame comes in time");
+        let frame = frame.unwrap_or_else(|end| panic!("{end:?}"));
+        match &frame {
+            FarFrame::Output {
+                program,
+                from,
+                bytes,
+                ..
+            } => {
+                let received = self.received.entry(*program).or_default();
+                assert_eq!(received, from, "no byte is missing");
+                *received += bytes.len() as u64;
+            }
+            FarFrame::Exited {
+                program, offset, ..
+            } => {
+                self.exits.insert(*program, *offset);
+            }
+            _ => {}
+        }
+        frame
+    }
+
+    /// Starts a script that may send this much.
+    fn start(&self, program: u64, script: &str, credit: u64) {
+        let word = |word: &str| word.as_bytes().to_vec();
+        let start = ProgramStart {
+            program: word("/bin/sh"),
+            is_user_shell: false,
+            args: vec![word("-c"), word(script)],
+            env: Vec::new(),
+            env_clear: false,
+            cwd: Some(word(self.folder.path().to_str().unwrap())),
+            has_input: true,
+            capture: LinkCapture::Merged,
+            terminal: None,
+            grace: Duration::from_secs(1),
+            limits: [None; 7],
+            credit,
+            sandbox: None,
+            keep: None,
+        };
+        let start = Box::new(start);
+        self.sender
+            .send(&NearFrame::Start { program, start }.write());
+    }
+}
+
+/// Writes 4 MiB. After 512 KiB more than the credit it creates a file: a pipe has room for 256 KiB.
+const FLOOD: &str = "head -c 1572864 /dev/zero; touch unblocked; head -c 2621440 /dev/zero";
+
+#[tokio::test]
+async fn a_program_that_is_not_read_blocks_and_delays_no_other() {
+    let mut near = Near::new(&[]);
+    let (flood, echo) = (1, 2);
+    near.start(flood, FLOOD, LONGEST_WINDOW);
+    near.start(echo, "while read -r x; do echo $x; done", LONGEST_WINDOW);
+    while near.received.get(&flood) != Some(&LONGEST_WINDOW) {
+        near.next().await;
+    }
+    for id in 1..=200_u64 {
+        let order = HolderOrder::Write(b"12345678901234567890\n".to_vec());
+        let write = NearFrame::Order {
+            program: echo,
+            id,
+            order,
+        };
+        near.sender.send(&write.write());
+        while near.received.get(&echo) != Some(&(id * 21)) {
+            near.next().await;
+        }
+    }
+    assert_eq!(near.received[&flood], LONGEST_WINDOW);
+    assert!(!near.folder.path().join("unblocked").exists());
+    let all = 4 * LONGEST_WINDOW;
+    let mut until = LONGEST_WINDOW;
+    while near.received[&flood] < all {
+        if near.received[&flood] == until {
+            until += LONGEST_WINDOW;
+            let credit = NearFrame::Credit {
+                program: flood,
+                until,
+            };
+            near.sender.send(&credit.write());
+        }
+        near.next().await;
+    }
+    while !near.exits.contains_key(&flood) {
+        near.next().await;
+    }
+    assert_eq!(near.exits[&flood], all);
+}
 
 #[tokio::test]
 async fn the_hello_has_the_labels_of_the_machine() {
-    let folder = tempfile::tempdir().unwrap();
-    let (near, far) = tokio::io::duplex(64 << 10);
-    let options = ServeOptions {
-        folder: folder.path().join("hosts"),
-        limits: Ok(ResourceLimits::default()),
-        labels: vec![String::from("linux"), String::from("gpu")],
-        places: |_| ProjectPlaces::default(),
-    };
-    let (input, output) = tokio::io::split(far);
-    windlass_task::spawn(serve(input, output, options, std::future::pending()));
-    let (input, output) = tokio::io::split(near);
-    let (sender, writing) = FrameSender::new(output);
-    windlass_task::spawn(writing);
-    let hello = NearHello {
-        version: LINK_VERSION,
-        program: String::from("test"),
-        session: [7; 16],
-        lease: Duration::from_secs(2),
-        heartbeat: Duration::from_mins(1),
-        asks: Vec::new(),
-    };
-    sender.send(&NearFrame::Hello(hello).write());
-    let frame = FrameReader::new(input).next(FarFrame::read).await;
-    let Ok(FarFrame::Hello(machine)) = frame else {
+    let mut near = Near::new(&["linux", "gpu"]);
+    let FarFrame::Hello(machine) = near.next().await else {
         panic!("the first frame is a hello");
     };
     assert_eq!(machine.labels, ["linux", "gpu"]);
