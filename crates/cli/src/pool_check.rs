@@ -125,7 +125,7 @@ impl PoolReport<'_> {
             if durability.survives_a_broker() {
                 "a broker that dies loses nothing and stops nothing"
             } else {
-                "while the broker is down, handles wait; they continue when it is back"
+                "while the broker is down, handles wait; they continue when it is back (a worker waits an hour unless told otherwise)"
             }
         )?;
         let stored = stored(self.pool, durability.output.as_ref());
