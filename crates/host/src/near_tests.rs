@@ -350,6 +350,8 @@ async fn only_a_program_that_is_gone_is_noted_as_gone() {
     let error = adopting.await.unwrap().unwrap_err();
     assert!(matches!(error, TakeOverError::Silent { .. }), "{error}");
     assert!(!stage.is_noted_gone());
+    let next = far.next().await;
+    assert!(matches!(next, NearFrame::Leave { .. }), "{next:?}");
 
     let adopting = stage.adopt(stage.adoption());
     let (program, _) = far.resume().await;

@@ -477,12 +477,13 @@ impl Drop for NearProgram {
         // A confirmed end has ended everything, and a lost program cannot be reached.
         let is_over = state.exit.is_some() && state.receipt.is_some();
         let is_lost = matches!(state.started, Some(Err(_)));
+        let is_adopted = self.origin.is_none() || matches!(state.started, Some(Ok(())));
         let fate = if state.ownership == Ownership::Left {
             DroppedFate::Left
+        } else if state.ownership == Ownership::Ours && !is_adopted {
+            DroppedFate::NotAdopted
         } else if is_over || is_lost {
             DroppedFate::Over
-        } else if state.again.is_some() {
-            DroppedFate::NotAdopted
         } else {
             DroppedFate::Ended(self.grace)
         };

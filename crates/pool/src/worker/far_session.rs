@@ -269,6 +269,11 @@ impl FarSession {
         self.state.lock().origin(self.session, program)
     }
 
+    /// Whether a program was started in another session, or under another number.
+    pub(super) fn is_adopted(&self, program: u64) -> bool {
+        self.state.lock().origins.contains_key(&program)
+    }
+
     /// Notes that a program was started in another session, or under another number.
     pub(super) fn note_origin(&self, program: u64, origin: ProgramOrigin) {
         self.state.lock().origins.insert(program, origin);

@@ -98,6 +98,11 @@ impl FrameGate for FarGate {
         }
         let session = self.session.session;
         match FarFrame::read(frame) {
+            Some(FarFrame::Failed { program, .. }) if self.session.is_adopted(program) => {
+                // Its holder still has it.
+                self.outputs.remove(&program);
+                self.session.leave(&self.worker, program);
+            }
             Some(FarFrame::Failed { program, .. } | FarFrame::Gone { program, .. }) => {
                 self.outputs.remove(&program);
                 self.session.lose_program(&self.worker, program);
