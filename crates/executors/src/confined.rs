@@ -206,9 +206,10 @@ impl JobHost for RemotePorts {
     }
 
     fn port_open(&self, port: u16) -> BoxFuture<'static, ()> {
-        let open = self.0.remote_port_open(port);
+        // The host looks at the port as long as it has the program, so the program is held.
+        let process = self.0.clone();
         Box::pin(async move {
-            match open {
+            match process.remote_port_open(port) {
                 Some(open) => open.await,
                 None => std::future::pending().await,
             }

@@ -331,14 +331,13 @@ impl FarProgram {
         self.files.remove();
     }
 
-    /// Reports when a port of its network is being listened on, while it runs.
+    /// Reports when a port of its network is being listened on, while the near side has the program: processes that it
+    /// has left running may listen after its exit.
     fn watch_port(self: &Arc<Self>, id: u64, port: u16) {
         let program = Arc::clone(self);
         let task = windlass_task::spawn(async move {
-            tokio::select! {
-                () = program.port_open(port) => program.send(&FarFrame::Port { id }),
-                _ = program.process.wait() => {}
-            }
+            program.port_open(port).await;
+            program.send(&FarFrame::Port { id });
         });
         let mut tasks = self.tasks.lock();
         tasks.retain(|task| !task.is_finished());
@@ -352,6 +351,10 @@ impl FarProgram {
             return port_open(port).await;
         }
         while !is_port_open(self.process.pid(), port) {
+            if self.process.exit().is_some() {
+                // Its namespace cannot be found by its process id any more.
+                return std::future::pending().await;
+            }
             tokio::time::sleep(PORT_INTERVAL).await;
         }
     }
