@@ -263,6 +263,23 @@ async fn a_program_that_is_gone_with_what_it_left_running_is_ended_at_once() {
 }
 
 #[tokio::test]
+async fn a_second_end_has_the_receipt_of_the_first() {
+    let mut stage = Stage::new();
+    let (process, mut far, number) = stage.started().await;
+    let first = process.clone();
+    let first = tokio::spawn(async move { first.end(Duration::ZERO).await });
+    assert!(matches!(far.next().await, NearFrame::Order { .. }));
+    far.exit(number, 0, LinkExit::Signal(15), 0);
+    far.send(&FarFrame::Ended {
+        program: number,
+        ended: 3,
+        survivors: Vec::new(),
+    });
+    assert_eq!(first.await.unwrap().ended, 3);
+    assert_eq!(process.end(Duration::ZERO).await.ended, 3);
+}
+
+#[tokio::test]
 async fn a_start_that_may_have_run_is_not_said_to_be_repeatable() {
     let mut stage = Stage::new();
     let starting = stage.start(Command::new("it"));

@@ -57,29 +57,38 @@ pub(super) fn receive(
     bytes: &mut [u8],
     mut take: impl FnMut(OwnedFd),
 ) -> Received {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FD_LIMIT))];
-    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
-    let received = rustix::io::retry_on_intr(|| {
-        recvmsg(
-            &socket,
-            &mut [IoSliceMut::new(bytes)],
-            &mut ancillary,
-            flags,
-        )
-    });
-    for message in ancillary.drain() {
-        if let RecvAncillaryMessage::ScmRights(fds) = message {
-            fds.for_each(&mut take);
+    let mut unread = false;
+    loop {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FD_LIMIT))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
+        let received = rustix::io::retry_on_intr(|| {
+            recvmsg(
+                &socket,
+                &mut [IoSliceMut::new(bytes)],
+                &mut ancillary,
+                flags,
+            )
+        });
+        for message in ancillary.drain() {
+            if let RecvAncillaryMessage::ScmRights(fds) = message {
+                fds.for_each(&mut take);
+            }
         }
-    }
-    match received.map(|received| received.bytes) {
-        // There are no empty messages.
-        Ok(0) => Received::End { unread: false },
-        Ok(length) => Received::Message(length),
-        Err(Errno::AGAIN) => Received::Nothing,
-        Err(error) => Received::End {
-            unread: error == Errno::CONNRESET,
-        },
+        return match received.map(|received| received.bytes) {
+            Ok(length) if length > 0 => Received::Message(length),
+            Err(Errno::AGAIN) => Received::Nothing,
+            // The kernel reports this once, before the last messages of the peer.
+            Err(Errno::CONNRESET) if !unread => {
+                unread = true;
+                continue;
+            }
+            // There are no empty messages.
+            Ok(_) | Err(_) => Received::End { unread },
+        };
     }
 }
+
+#[cfg(test)]
+#[path = "socket_tests.rs"]
+mod tests;

@@ -158,8 +158,11 @@ impl RemoteProcess for NearProgram {
         Box::pin(async move {
             {
                 let mut state = self.state.lock();
-                let is_lost = matches!(state.exit, Some(Exit::Lost(_))) && state.receipt.is_some();
-                if state.ownership == Ownership::Ours && !is_lost {
+                let is_lost = matches!(state.exit, Some(Exit::Lost(_)));
+                // A complete end is not repeated: its receipt would say that nothing was ended.
+                let receipt = state.receipt.as_ref();
+                let is_ended = receipt.is_some_and(|it| is_lost || it.survivors.is_empty());
+                if state.ownership == Ownership::Ours && !is_ended {
                     state.receipt = None;
                     state.ending = Some(grace);
                     self.link.send(&self.order(0, HolderOrder::End { grace }));
