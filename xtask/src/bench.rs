@@ -1,9 +1,10 @@
-//! `cargo xtask bench`: the benchmarks, with the setup for the parts `page` and `pool`.
+//! `cargo xtask bench`: the benchmarks, with the setup for the parts `page`, `hosts` and `pool`.
 
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 
+use crate::test::programs;
 use crate::{clients, nats, workspace};
 
 /// The part that drives a browser.
@@ -11,12 +12,17 @@ const PAGE: &str = "page";
 /// The browser that it drives.
 const BROWSER: &str = "/usr/bin/chromium";
 
+/// The part that connects over ssh, and its programs.
+const HOSTS: &str = "hosts";
+const SSH: &[&str] = &["sshd", "ssh", "ssh-keygen"];
+
 /// The part that needs a broker.
 const POOL: &str = "pool";
 
 /// Runs the benchmarks with these arguments.
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     set_up(arguments, PAGE, provide_browser)?;
+    set_up(arguments, HOSTS, || programs::require(SSH))?;
     let path = set_up(arguments, POOL, nats::path)?;
     let cargo = ["run", "--release", "--package", "windlass-benches", "--"];
     let mut command = workspace::cargo_command();

@@ -5,7 +5,7 @@
 //! listed there, the test appends its name to the file [`SKIP_LOG`], returns, and is counted as skipped. Without these
 //! variables, a test whose program is missing fails.
 
-mod programs;
+pub(crate) mod programs;
 mod tally;
 
 use std::io::{BufRead, BufReader, Write};

@@ -82,7 +82,7 @@ impl Fixture {
             ..LoadOptions::default()
         };
         let windlass = Windlass::load(&options).await;
-        let windlass = windlass.unwrap_or_else(|error| panic!("{error}"));
+        let windlass = windlass.unwrap_or_else(|error| panic!("{:#}", anyhow::Error::from(error)));
         Self { windlass, folder }
     }
 

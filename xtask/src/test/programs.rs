@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 
 /// Names the variable with the comma-separated list of missing programs.
 pub(super) const SKIP: &str = "WINDLASS_SKIP";
@@ -119,10 +119,40 @@ const NEEDED: &[Needed] = &[
 /// Installs missing programs if possible, and returns those that are still
 /// missing. Prints both.
 pub(super) fn provide() -> Vec<&'static str> {
+    let Shortage { missing, why } = install_missing(|_| true);
+    for needed in &missing {
+        println!("{}", skip_line(needed, &why));
+    }
+    missing.iter().map(|needed| needed.program).collect()
+}
+
+/// Installs those of these programs that are missing.
+pub(crate) fn require(programs: &[&str]) -> anyhow::Result<()> {
+    let Shortage { missing, why } = install_missing(|needed| programs.contains(&needed.program));
+    if let Some(Needed { program, package }) = missing.first() {
+        bail!("`{program}` is missing and {why} (Debian package `{package}`)");
+    }
+    Ok(())
+}
+
+/// The programs that are missing after an attempt to install them, and the
+/// reason.
+struct Shortage {
+    missing: Vec<Needed>,
+    why: String,
+}
+
+/// Installs the programs that are missing and match `is_wanted`.
+fn install_missing(is_wanted: impl Fn(&Needed) -> bool) -> Shortage {
     let path = env::var_os("PATH").unwrap_or_default();
-    let missing = missing(&path);
+    let still_missing = || -> Vec<Needed> {
+        let missing = missing(&path).into_iter();
+        missing.filter(&is_wanted).collect()
+    };
+    let missing = still_missing();
     if missing.is_empty() {
-        return Vec::new();
+        let why = String::new();
+        return Shortage { missing, why };
     }
     let why = match obstacle(rustix::process::geteuid().is_root(), &path) {
         Some(why) => why.to_owned(),
@@ -131,11 +161,10 @@ pub(super) fn provide() -> Vec<&'static str> {
             Err(error) => format!("{error:#}"),
         },
     };
-    let still_missing = self::missing(&path);
-    for needed in &still_missing {
-        println!("{}", skip_line(needed, &why));
+    Shortage {
+        missing: still_missing(),
+        why,
     }
-    still_missing.iter().map(|needed| needed.program).collect()
 }
 
 /// The needed programs that are not in `path`.
