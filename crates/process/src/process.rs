@@ -1,33 +1,29 @@
 //! A started program and its descendants.
 //!
 //! Start at [`Process`], the caller's handle. `driver` is the task that reads
-//! it, and `watch` holds the tree.
+//! it, and `watch` holds the tree. Rules and limits are in `confined.rs`, kept
+//! programs in `keeping.rs`.
 
-use std::path::{Path, PathBuf};
+mod confined;
+mod keeping;
+mod shared;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use parking_lot::Mutex;
 use tokio::net::unix::pipe;
-use tokio::sync::{mpsc, oneshot, watch};
-
-use crate::input::Input;
-use crate::pipes::HandedOver;
-use crate::remote;
-use crate::terminal::LocalTerminal;
-use crate::tree;
-use crate::watch::TreeControl;
-use crate::{
-    Exit, HeldKey, InputReader, OwnerNotes, ProgramTerminal, Prompt, ReadNoter, Receipt,
-    RemoteFuture, RemoteProcess, ResourceUse, Signal, SignalError, Terminal, ThisUser,
-    UnreachableHost, WriteError,
-};
+use tokio::sync::oneshot;
 use windlass_output::{Output, Stream};
-use windlass_sandbox::{Confinement, Denial, LimitKind, ResourceLimits, denials};
 
-/// The number of bytes of output that are searched for denials.
-const LOOKED_AT: usize = 16 << 10;
+#[cfg(target_os = "linux")]
+pub(crate) use self::shared::KeptOutput;
+pub(crate) use self::shared::{Confined, ProcessShared, ProcessState};
+use crate::terminal::LocalTerminal;
+use crate::{
+    Exit, InputReader, ProgramTerminal, Prompt, Receipt, RemoteFuture, RemoteProcess, Signal,
+    SignalError, UnreachableHost, WriteError, remote, tree,
+};
 
 /// A started program with its tree. Clones share it. Dropping the last one ends
 /// the tree, with the grace of its [`Command`](crate::Command).
@@ -47,111 +43,6 @@ enum ProgramPlace {
 enum Side<'a> {
     Local(&'a ProcessShared),
     Remote(&'a dyn RemoteProcess),
-}
-
-/// State shared by callers and the driver.
-pub(crate) struct ProcessShared {
-    pub(crate) pid: u32,
-    /// Taken before the start or adoption: the program may act before its start
-    /// is reported.
-    pub(crate) launched: Instant,
-    pub(crate) started: Instant,
-    pub(crate) output: Output,
-    /// Whether the output outlives the process: others may write to it later.
-    pub(crate) lasting_output: bool,
-    /// Its stderr, if separate.
-    pub(crate) errors: Option<Output>,
-    pub(crate) input: Arc<Input>,
-    /// Pipes that the caller has not taken yet.
-    pub(crate) handed_over: Mutex<Option<HandedOver>>,
-    /// Its terminal, if it has one.
-    pub(crate) terminal: Option<Terminal>,
-    pub(crate) hold: TreeControl,
-    pub(crate) state: watch::Sender<ProcessState>,
-    /// The output shared with its holder, if it is kept.
-    #[cfg(target_os = "linux")]
-    pub(crate) kept: Option<KeptOutput>,
-    /// Keeps the sandbox alive while the program may run.
-    #[cfg(target_os = "linux")]
-    pub(crate) sandbox: Option<Arc<crate::linux::Prepared>>,
-    /// Its rules and limits.
-    pub(crate) confined: Confined,
-    /// Whether the driver must stop reading because another process continues.
-    pub(crate) left: AtomicBool,
-    /// Reading pauses when the output has this many bytes.
-    pub(crate) read_limit: AtomicU64,
-    /// Requests to the driver to read all available output.
-    pub(crate) drains: mpsc::UnboundedSender<oneshot::Sender<()>>,
-}
-
-/// The rules and limits of a program.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Confined {
-    pub(crate) confinement: Option<Arc<Confinement>>,
-    pub(crate) limits: ResourceLimits,
-    pub(crate) cwd: Option<PathBuf>,
-}
-
-/// The output of a kept program.
-#[cfg(target_os = "linux")]
-pub(crate) struct KeptOutput {
-    pub(crate) retained: Arc<crate::linux::Retained>,
-    pub(crate) key: HeldKey,
-}
-
-impl ProcessShared {
-    /// The output that stores a stream.
-    pub(crate) fn output_of(&self, stream: Stream) -> &Output {
-        match (stream, &self.errors) {
-            (Stream::Stderr, Some(errors)) => errors,
-            _ => &self.output,
-        }
-    }
-
-    /// Waits until everything written so far is in the output.
-    pub(crate) async fn drained(&self) {
-        let (reply, drained) = oneshot::channel();
-        // Without a driver there is nothing to read.
-        if self.drains.send(reply).is_ok() {
-            let _ = drained.await;
-        }
-    }
-
-    /// Passes on the end of the input to the program's holder, whose copy of the pipe would keep it open.
-    pub(crate) fn pass_on_close(&self) {
-        if self.input.take_close() {
-            self.hold.close_input();
-        }
-    }
-
-    /// Whether reading is paused.
-    pub(crate) fn is_paused(&self) -> bool {
-        let limit = self.read_limit.load(Ordering::Acquire);
-        limit != u64::MAX && self.output.position() >= limit
-    }
-
-    /// Marks the output as complete.
-    pub(crate) fn finish_output(&self) {
-        if self.lasting_output {
-            self.output.end_run();
-        } else {
-            self.output.finish();
-        }
-        if let Some(errors) = &self.errors {
-            errors.finish();
-        }
-    }
-}
-
-/// The progress of a process. Nothing here is ever reset.
-#[derive(Debug, Default)]
-pub(crate) struct ProcessState {
-    pub(crate) exit: Option<Exit>,
-    pub(crate) receipt: Option<Receipt>,
-    /// The limit that the tree has exceeded.
-    pub(crate) exceeded: Option<LimitKind>,
-    /// Whether the tree is empty.
-    pub(crate) gone: bool,
 }
 
 /// Guard: dropping the last clone releases the tree. The driver does not hold
@@ -353,112 +244,6 @@ impl Process {
         }
     }
 
-    /// The limit for which the tree was ended, if any.
-    pub fn exceeded(&self) -> Option<LimitKind> {
-        let shared = match self.side() {
-            Side::Local(shared) => shared,
-            Side::Remote(remote) => return remote.exceeded(),
-        };
-        shared.state.borrow().exceeded
-    }
-
-    /// Its limits.
-    pub fn limits(&self) -> ResourceLimits {
-        let shared = match self.side() {
-            Side::Local(shared) => shared,
-            Side::Remote(remote) => return remote.limits(),
-        };
-        shared.confined.limits
-    }
-
-    /// Its sandbox on this machine.
-    pub fn confinement(&self) -> Option<&Arc<Confinement>> {
-        match self.side() {
-            Side::Local(shared) => shared.confined.confinement.as_ref(),
-            Side::Remote(_) => None,
-        }
-    }
-
-    /// A one-line summary of its sandbox, if it has one.
-    pub fn allowed(&self) -> Option<String> {
-        match self.side() {
-            Side::Local(shared) => {
-                let confinement = shared.confined.confinement.as_ref();
-                confinement.map(|confinement| confinement.summary())
-            }
-            Side::Remote(remote) => remote.allowed(),
-        }
-    }
-
-    /// The denials of its sandbox, one phrase each, inferred from its output. Only for a failed program: the output of
-    /// a successful one may quote anything.
-    pub fn denied(&self) -> Vec<String> {
-        match self.side() {
-            Side::Local(_) => self.denials().iter().map(ToString::to_string).collect(),
-            Side::Remote(remote) => remote.denied(),
-        }
-    }
-
-    /// Its denials as typed values. Empty for a program on a host.
-    pub fn denials(&self) -> Vec<Denial> {
-        let Some(confinement) = self.confinement() else {
-            return Vec::new();
-        };
-        let mut text = self.output().read_all(LOOKED_AT).text;
-        text.push_str(&self.errors().read_all(LOOKED_AT).text);
-        let cwd = self.cwd().unwrap_or(&confinement.root);
-        let mut found = denials(&text, cwd, confinement, &ThisUser);
-        let hosts = self.refused_hosts();
-        if !hosts.is_empty() {
-            found.retain(|denial| *denial != Denial::Network);
-            found.extend(hosts.into_iter().map(Denial::Host));
-        }
-        found
-    }
-
-    /// The working directory of its command, if set.
-    pub fn cwd(&self) -> Option<&Path> {
-        let Side::Local(shared) = self.side() else {
-            return None;
-        };
-        shared.confined.cwd.as_deref()
-    }
-
-    /// The parts of its confinement that this system does not enforce, one phrase each.
-    pub fn unprotected(&self) -> Vec<String> {
-        let shared = match self.side() {
-            Side::Local(shared) => shared,
-            Side::Remote(remote) => return remote.unprotected(),
-        };
-        #[cfg(target_os = "linux")]
-        if let Some(sandbox) = &shared.sandbox {
-            return sandbox.missing().to_vec();
-        }
-        Vec::new()
-    }
-
-    /// The hosts that its sandbox has refused since it was started, newest
-    /// last.
-    pub fn refused_hosts(&self) -> Vec<String> {
-        let Side::Local(shared) = self.side() else {
-            return Vec::new();
-        };
-        #[cfg(target_os = "linux")]
-        if let Some(proxy) = shared.sandbox.as_ref().and_then(|it| it.proxy()) {
-            return proxy.refused_since(shared.launched);
-        }
-        Vec::new()
-    }
-
-    /// The current resource usage of the program and its descendants.
-    pub fn usage(&self) -> ResourceUse {
-        let shared = match self.side() {
-            Side::Local(shared) => shared,
-            Side::Remote(remote) => return remote.usage(),
-        };
-        tree::usage(shared)
-    }
-
     /// Sends a signal to the program's process group, or to the foreground group of its terminal.
     pub fn signal(&self, signal: Signal) -> Result<(), SignalError> {
         let shared = match self.side() {
@@ -496,102 +281,6 @@ impl Process {
             state.wait_for(|state| state.receipt.is_some() && (state.gone || has_survivors(state)));
         let receipt = state.await.ok().and_then(|state| state.receipt.clone());
         receipt.expect("the sender lives as long as this process, and the condition held")
-    }
-
-    /// The address of the program for another process, if it is kept.
-    pub fn held_key(&self) -> Option<&HeldKey> {
-        let shared = match self.side() {
-            Side::Local(shared) => shared,
-            Side::Remote(remote) => return remote.held_key(),
-        };
-        #[cfg(target_os = "linux")]
-        return shared.kept.as_ref().map(|kept| &kept.key);
-        #[cfg(not(target_os = "linux"))]
-        None
-    }
-
-    /// The process that holds the tree, and its start time in clock ticks since
-    /// boot; `None` if there is none.
-    pub fn holder(&self) -> Option<(u32, u64)> {
-        let Side::Local(shared) = self.side() else {
-            return None;
-        };
-        #[cfg(target_os = "linux")]
-        if let TreeControl::Shim(hold) = &shared.hold {
-            let member = crate::linux::Member::read(hold.root())?;
-            return Some((member.pid.cast_unsigned(), member.start));
-        }
-        None
-    }
-
-    /// Records the read position for the next owner of the program, if it is
-    /// kept. Does not keep the program alive.
-    pub fn read_noter(&self) -> Option<ReadNoter> {
-        let shared = match self.side() {
-            Side::Local(shared) => shared,
-            Side::Remote(remote) => return remote.read_noter(),
-        };
-        #[cfg(target_os = "linux")]
-        {
-            let kept = shared.kept.as_ref()?;
-            let retained = Arc::clone(&kept.retained);
-            Some(Box::new(move |offset| retained.set_cursor(offset)))
-        }
-        #[cfg(not(target_os = "linux"))]
-        {
-            let _ = shared;
-            None
-        }
-    }
-
-    /// The recorded read position, also from before an adoption.
-    pub fn noted_read(&self) -> u64 {
-        let shared = match self.side() {
-            Side::Local(shared) => shared,
-            Side::Remote(remote) => return remote.noted_read(),
-        };
-        #[cfg(target_os = "linux")]
-        return shared
-            .kept
-            .as_ref()
-            .map_or(0, |kept| kept.retained.cursor());
-        #[cfg(not(target_os = "linux"))]
-        0
-    }
-
-    /// The notes for the next owner of the program, if it is kept on this machine.
-    pub fn owner_notes(&self) -> Option<OwnerNotes> {
-        let Side::Local(shared) = self.side() else {
-            return None;
-        };
-        #[cfg(target_os = "linux")]
-        return shared.kept.as_ref().map(|kept| OwnerNotes {
-            retained: Arc::clone(&kept.retained),
-        });
-        #[cfg(not(target_os = "linux"))]
-        {
-            let _ = shared;
-            None
-        }
-    }
-
-    /// Releases the program. A kept one continues and its lease begins; any
-    /// other is ended. Reading has stopped when this returns.
-    pub async fn leave(&self) {
-        let shared = match self.side() {
-            Side::Local(shared) => shared,
-            Side::Remote(remote) => {
-                if remote.held_key().is_some() {
-                    remote.leave().await;
-                } else {
-                    remote.end(LEFT_GRACE).await;
-                }
-                return;
-            }
-        };
-        shared.left.store(true, Ordering::Release);
-        shared.drained().await;
-        shared.hold.leave();
     }
 
     /// Waits until the program has settled: it exited, or its output has been
@@ -659,9 +348,6 @@ impl Process {
         tree::remaining(shared)
     }
 }
-
-/// The grace period of a remote program that is released.
-const LEFT_GRACE: Duration = Duration::from_secs(2);
 
 async fn remote_exit(remote: &dyn RemoteProcess) -> Exit {
     let mut changes = remote.changes();
