@@ -1,5 +1,7 @@
-//! The link to a host: connecting, reading, and the programs on it. A lost link is in `reconnecting.rs`.
+//! The link to a host: connecting, and the programs on it. Its frames are read in `reading.rs`; a lost link is in
+//! `reconnecting.rs`.
 
+mod reading;
 mod reconnecting;
 
 use std::collections::HashMap;
@@ -16,6 +18,7 @@ use windlass_hold_wire::{
 };
 use windlass_process::{Launcher, UnreachableHost};
 
+use self::reading::read_link;
 use self::reconnecting::LinkLoss;
 use super::program::NearProgram;
 use super::{HostOptions, LinkStanding, SHARED_WINDOW, WINDOW};
@@ -344,7 +347,7 @@ impl Link {
             state.links
         };
         self.wake_all();
-        windlass_task::spawn(read(Arc::downgrade(self), connection, number));
+        windlass_task::spawn(read_link(Arc::downgrade(self), connection, number));
     }
 
     fn wake_all(&self) {
@@ -458,50 +461,4 @@ pub(super) enum DroppedFate {
     NotAdopted,
     /// End it, with this grace period.
     Ended(Duration),
-}
-
-/// Handles frames until the link breaks.
-async fn read(link: Weak<Link>, connection: CarrierLink, number: u64) {
-    let CarrierLink {
-        carrier,
-        mut reader,
-        // The pipe stays open for orders in progress after the link was dropped, until the far side times out.
-        sender: _,
-        ..
-    } = connection;
-    let Some(heartbeat) = link.upgrade().map(|link| link.options.heartbeat) else {
-        return;
-    };
-    let limit = heartbeat.saturating_mul(3);
-    let beaten = Weak::clone(&link);
-    let beating = windlass_task::spawn(async move {
-        loop {
-            tokio::time::sleep(heartbeat).await;
-            let Some(link) = beaten.upgrade() else { return };
-            link.send(&NearFrame::Beat);
-        }
-    });
-    // Output is most of the traffic, so it is not copied.
-    let take = |bytes: &[u8]| -> Option<()> {
-        let link = link.upgrade();
-        if let Some(piece) = FramedOutput::read(bytes) {
-            link.inspect(|link| link.receive(piece));
-        } else {
-            let frame = FarFrame::read(bytes)?;
-            link.inspect(|link| link.take(frame));
-        }
-        Some(())
-    };
-    let silence = loop {
-        match tokio::time::timeout(limit, reader.next(take)).await {
-            Ok(Ok(())) => {}
-            Ok(Err(_)) => break Duration::ZERO,
-            Err(_) => break limit,
-        }
-    };
-    beating.abort();
-    drop(carrier);
-    if let Some(link) = link.upgrade() {
-        link.lose(number, silence);
-    }
 }
