@@ -20,6 +20,9 @@ const RETRY: Duration = Duration::from_millis(10);
 /// The maximum size of the queue.
 const LIMIT: usize = 1024 * 1024;
 
+/// Notes whether the last write ended a line.
+pub(crate) type LineNoter = Box<dyn Fn(bool) + Send>;
+
 /// The input of a program.
 pub(crate) struct Input {
     state: Mutex<InputState>,
@@ -36,6 +39,8 @@ struct InputState {
     offered: usize,
     /// Whether the last write ended a line.
     at_line_start: bool,
+    /// Notes this for the next owner of the program.
+    line_noter: Option<LineNoter>,
     written: Option<Instant>,
     /// The task that drains the queue.
     task: Option<Waker>,
@@ -52,10 +57,18 @@ impl Input {
                 just_closed: false,
                 offered: 0,
                 at_line_start: true,
+                line_noter: None,
                 written: None,
                 task: None,
             }),
         }
+    }
+
+    /// Continues after the last write of the program's earlier owner, and notes later ones for the next.
+    pub(crate) fn continue_line(&self, at_line_start: bool, noter: LineNoter) {
+        let mut state = self.state.lock();
+        state.at_line_start = at_line_start;
+        state.line_noter = Some(noter);
     }
 
     /// Accepts all of `bytes` or none.
@@ -76,7 +89,7 @@ impl Input {
             0
         };
         if let Some(last) = bytes.last() {
-            state.at_line_start = matches!(last, b'\n' | b'\r');
+            state.set_line_start(matches!(last, b'\n' | b'\r'));
         }
         if taken < bytes.len() {
             state.queue.extend(&bytes[taken..]);
@@ -104,7 +117,7 @@ impl Input {
         let length = state.write_now(&pipe, bytes)?;
         state.offered = bytes.len() - length;
         if let Some(last) = bytes[..length].last() {
-            state.at_line_start = matches!(last, b'\n' | b'\r');
+            state.set_line_start(matches!(last, b'\n' | b'\r'));
             state.written = Some(Instant::now());
         }
         Ok(length)
@@ -135,6 +148,12 @@ impl Input {
         }
     }
 
+    /// Whether it refuses all input from now on.
+    pub(crate) fn is_closed(&self) -> bool {
+        let state = self.state.lock();
+        state.closing || state.pipe.is_err()
+    }
+
     /// Whether the pipe was closed since the last call. Other processes may still hold copies of it.
     pub(crate) fn take_close(&self) -> bool {
         std::mem::take(&mut self.state.lock().just_closed)
@@ -147,7 +166,7 @@ impl Input {
         let within_line = end.canonical && !self.state.lock().at_line_start;
         let bytes = [end.byte; 2];
         let _ = self.write(if within_line { &bytes } else { &bytes[..1] });
-        self.state.lock().at_line_start = true;
+        self.state.lock().set_line_start(true);
     }
 
     /// Whether input is queued, here or by a caller of [`Input::offer`].
@@ -181,6 +200,15 @@ impl Input {
 }
 
 impl InputState {
+    fn set_line_start(&mut self, at_line_start: bool) {
+        if self.at_line_start != at_line_start
+            && let Some(noter) = &self.line_noter
+        {
+            noter(at_line_start);
+        }
+        self.at_line_start = at_line_start;
+    }
+
     /// Writes as many bytes as the pipe takes now.
     fn write_now(&mut self, pipe: &OwnedFd, bytes: &[u8]) -> Result<usize, WriteError> {
         match rustix::io::retry_on_intr(|| rustix::io::write(pipe, bytes)) {

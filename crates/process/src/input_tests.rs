@@ -27,6 +27,30 @@ fn what_fits_is_written_at_once() {
     assert!(input.written().is_some());
 }
 
+#[test]
+fn the_next_owner_ends_an_unfinished_line_first() {
+    let within_line = Arc::new(Mutex::new(false));
+    let owner = || {
+        let (input, pipe) = input();
+        let note = Arc::clone(&within_line);
+        let at_start = !*within_line.lock();
+        input.continue_line(at_start, Box::new(move |it| *note.lock() = !it));
+        (input, pipe)
+    };
+    let end = EndOfInput {
+        canonical: true,
+        byte: 4,
+    };
+    let (first, _pipe) = owner();
+    first.write(b"one\ntw").unwrap();
+    let (second, pipe) = owner();
+    second.type_end(&end);
+    assert_eq!(read(&pipe), [4, 4]);
+    let (third, pipe) = owner();
+    third.type_end(&end);
+    assert_eq!(read(&pipe), [4]);
+}
+
 #[tokio::test]
 async fn what_does_not_fit_follows_in_order() {
     let (input, pipe) = input();

@@ -74,7 +74,11 @@ pub struct HeldProgram {
     pub ending: bool,
 }
 
-/// Four numbers that the owner of a kept program records for its next owner. They are 0 at first, and survive the death of
+/// The index of the note of this crate: whether the last write has left a line unfinished.
+#[cfg(target_os = "linux")]
+pub(crate) const WITHIN_LINE: usize = 3;
+
+/// Three numbers that the owner of a kept program records for its next owner. They are 0 at first, and survive the death of
 /// the owner. Does not keep the program alive.
 #[derive(Clone)]
 pub struct OwnerNotes {
@@ -86,12 +90,12 @@ pub struct OwnerNotes {
 
 #[cfg(target_os = "linux")]
 impl OwnerNotes {
-    /// The number at an index below 4.
+    /// The number at an index below 3.
     pub fn get(&self, index: usize) -> u64 {
         self.retained.note(index)
     }
 
-    /// Records a number at an index below 4.
+    /// Records a number at an index below 3.
     pub fn set(&self, index: usize, note: u64) {
         self.retained.set_note(index, note);
     }

@@ -193,6 +193,14 @@ impl Process {
         }
     }
 
+    /// Whether a program on this machine takes no more input. False for one on another machine.
+    pub fn is_input_closed(&self) -> bool {
+        match self.side() {
+            Side::Local(shared) => shared.input.is_closed(),
+            Side::Remote(_) => false,
+        }
+    }
+
     /// Waits until the program's input may take more, or was closed. Cancellation safe.
     pub async fn input_room(&self) {
         if let Side::Local(shared) = self.side() {

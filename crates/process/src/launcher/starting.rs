@@ -21,6 +21,8 @@ use crate::command::OutputTarget;
 use crate::driver::Driver;
 use crate::input::Input;
 #[cfg(target_os = "linux")]
+use crate::keep::WITHIN_LINE;
+#[cfg(target_os = "linux")]
 use crate::process::KeptOutput;
 use crate::process::{Confined, ProcessShared, ProcessState};
 use crate::terminal::{Keeper, Tap};
@@ -402,6 +404,13 @@ impl RunningProgram {
         };
         let stdin = self.streams.stdin.take();
         let input = Arc::new(Input::new(stdin.ok_or(without_pipe)));
+        #[cfg(target_os = "linux")]
+        if let Some(kept) = &self.kept {
+            let retained = Arc::clone(&kept.retained);
+            let at_line_start = retained.note(WITHIN_LINE) == 0;
+            let note = move |it: bool| retained.set_note(WITHIN_LINE, (!it).into());
+            input.continue_line(at_line_start, Box::new(note));
+        }
         let terminal = self.streams.terminal.take().map(|opened| {
             let keeper = keeper(&self.hold, self.pid);
             Terminal::new(opened, Arc::clone(&input), self.tap, keeper)
