@@ -44,6 +44,18 @@ impl Status {
         matches!(self, Self::Running { .. })
     }
 
+    /// Whether it is being ended and has not stopped.
+    pub fn is_being_ended(&self) -> bool {
+        matches!(
+            self,
+            Self::Running { aborting: Some(_) }
+                | Self::Waiting {
+                    aborting: Some(_),
+                    ..
+                }
+        )
+    }
+
     /// Whether it waits for the answer to this question. A tool that is being
     /// ended no longer waits for answers.
     pub fn asks(&self, question: &Question) -> bool {

@@ -196,6 +196,11 @@ impl Handle {
         )
     }
 
+    /// Whether it may be left for another session. One that is being ended is not, although its end may wait for its host.
+    pub(crate) fn may_be_left(&self) -> bool {
+        self.is_kept() && !self.status().is_being_ended()
+    }
+
     /// Takes the note that it is not kept although this was requested.
     pub(crate) fn take_keeping_note(&self) -> Option<String> {
         let mut keeping = self.keeping.lock();
@@ -298,7 +303,7 @@ impl Session {
     pub async fn leave_kept(&self) {
         let inner = &self.inner;
         let mut kept = inner.registry.lock().all();
-        kept.retain(|handle| handle.is_kept());
+        kept.retain(|handle| handle.may_be_left());
         join_all(kept.iter().map(|handle| inner.leave(handle))).await;
         for handle in kept {
             // From now on its files are the adopter's.

@@ -254,7 +254,7 @@ impl Session {
     pub async fn close_within(&self, grace: Duration) {
         let kept = {
             let mut kept = self.inner.registry.lock().all();
-            kept.retain(|handle| handle.is_kept());
+            kept.retain(|handle| handle.may_be_left());
             kept
         };
         self.inner.closing.cancel();

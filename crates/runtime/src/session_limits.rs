@@ -173,6 +173,10 @@ fn jobs_of(session: &SessionInner) -> Vec<OwnedJob> {
 
 fn with_usage(jobs: Vec<OwnedJob>) -> Vec<RunningJob> {
     let running = jobs.into_iter().filter_map(|(job, handle)| {
+        // The usage on a host that is unreachable is not known, and waiting for its end would delay other ends.
+        if job.host().unreachable().is_some() {
+            return None;
+        }
         let usage = job.usage()?;
         Some(RunningJob { job, handle, usage })
     });
