@@ -55,7 +55,8 @@ pub struct ServeOptions {
 /// The address of the holder of a program that a far end with this directory has started; `None` if there is none.
 pub fn held_key(folder: &Path, origin: &ProgramOrigin) -> Option<HeldKey> {
     let folder = folder.join(session::session_name(&origin.session));
-    ProgramFiles::new(&folder, origin.program, None).key()
+    let key = ProgramFiles::new(&folder, origin.program, None).key();
+    key.ok().flatten()
 }
 
 /// Serves one link, until its input ends, the near side times out, or `stopped` resolves. Programs that still run are
@@ -196,12 +197,17 @@ impl FarEnd {
 
     fn take(&mut self, frame: NearFrame) {
         let number = match &frame {
-            NearFrame::Start { program, .. } | NearFrame::Resume { program, .. } => {
+            NearFrame::Start { program, .. } | NearFrame::Resume { program, .. }
+                if !self.waiting.contains_key(program) && !self.programs.contains_key(program) =>
+            {
                 self.waiting.insert(*program, Vec::new());
                 self.make(frame);
                 return;
             }
-            NearFrame::Order { program, .. }
+            // One that is resumed although it was just started over this link replies that it is there.
+            NearFrame::Start { program, .. }
+            | NearFrame::Resume { program, .. }
+            | NearFrame::Order { program, .. }
             | NearFrame::Credit { program, .. }
             | NearFrame::Settle { program, .. }
             | NearFrame::Ask { program }
@@ -270,7 +276,10 @@ impl FarEnd {
                 }
                 _ => return,
             };
-            let _ = made.send((number, program));
+            if let Err(mpsc::error::SendError((_, Some(program)))) = made.send((number, program)) {
+                // The link has ended, and did not wait any longer.
+                program.leave().await;
+            }
         });
     }
 
@@ -285,8 +294,13 @@ impl FarEnd {
                 self.waiting.remove(&number);
             }
         };
-        // Programs that are being started are released too, or end with this process.
+        // Programs that are being started are released too. The task of one that takes longer releases it.
         let _ = tokio::time::timeout(MAKING, making).await;
+        self.ready.close();
+        while let Ok((number, program)) = self.ready.try_recv() {
+            self.programs
+                .extend(program.map(|program| (number, program)));
+        }
         for (_, program) in self.programs.drain() {
             program.leave().await;
         }

@@ -143,6 +143,73 @@ async fn a_program_that_is_not_read_blocks_and_delays_no_other() {
 }
 
 #[tokio::test]
+async fn a_signal_that_passes_input_is_confirmed_in_turn() {
+    let mut near = Near::new(&[]);
+    let program = 1;
+    let script = "trap 'echo caught; exec cat' INT; echo up; while :; do sleep 0.1; done";
+    near.start(program, script, LONGEST_WINDOW);
+    while near.received.get(&program) != Some(&3) {
+        near.next().await;
+    }
+    let mut order = 0;
+    let mut send = |order_of| {
+        order += 1;
+        let frame = NearFrame::Order {
+            program,
+            id: order,
+            order: order_of,
+        };
+        near.sender.send(&frame.write());
+    };
+    // More than a pipe takes.
+    for _ in 0..10 {
+        send(HolderOrder::Write(vec![b'x'; 30_000]));
+    }
+    send(HolderOrder::Signal(2));
+    send(HolderOrder::CloseInput);
+    let mut confirmed = Vec::new();
+    while confirmed.len() < 12 {
+        if let FarFrame::Done { id, .. } = near.next().await {
+            confirmed.push(id);
+        }
+    }
+    assert_eq!(confirmed, (1..=12).collect::<Vec<u64>>());
+}
+
+#[tokio::test]
+async fn a_program_that_is_resumed_over_the_link_that_starts_it_is_there() {
+    let mut near = Near::new(&[]);
+    let program = 1;
+    near.start(program, "read -r x; echo $x", LONGEST_WINDOW);
+    let resume = NearFrame::Resume {
+        program,
+        from: 0,
+        credit: LONGEST_WINDOW,
+        origin: None,
+        sandbox: None,
+    };
+    near.sender.send(&resume.write());
+    near.sender.send(
+        &NearFrame::Order {
+            program,
+            id: 1,
+            order: HolderOrder::Write(b"word\n".to_vec()),
+        }
+        .write(),
+    );
+    let mut pids = Vec::new();
+    while !near.exits.contains_key(&program) {
+        match near.next().await {
+            FarFrame::Started { pid, .. } | FarFrame::Resumed { pid, .. } => pids.push(pid),
+            _ => {}
+        }
+    }
+    assert_eq!(pids.len(), 2);
+    assert_eq!(pids[0], pids[1]);
+    assert_eq!(near.exits[&program], 5);
+}
+
+#[tokio::test]
 async fn the_hello_has_the_labels_of_the_machine() {
     let mut near = Near::new(&["linux", "gpu"]);
     let FarFrame::Hello(machine) = near.next().await else {

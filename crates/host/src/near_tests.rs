@@ -1,13 +1,16 @@
 //! The near end, with a far end that the test plays.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use parking_lot::Mutex;
 use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::mpsc;
-use windlass_hold_wire::{AppliedRules, FarFrame, HolderOrder, LinkExit, NearFrame, StartFailure};
+use windlass_hold_wire::{
+    AppliedRules, FarFrame, HolderOrder, LinkExit, NearFrame, ProgramOrigin, StartFailure,
+};
 use windlass_output::{Output, OutputOptions};
-use windlass_process::{Command, Exit, Signal};
+use windlass_process::{Command, Exit, Signal, WriteError};
 use windlass_sandbox::ResourceLimits;
 
 use super::*;
@@ -17,6 +20,7 @@ use crate::pieces::{FrameReader, FrameSender};
 /// Links to the test.
 struct Played {
     links: Mutex<Option<mpsc::UnboundedSender<DuplexStream>>>,
+    is_away: AtomicBool,
     since: Instant,
 }
 
@@ -24,7 +28,8 @@ impl LinkSource for Played {
     fn open(&self, _session: LinkSession) -> RemoteFuture<'_, Result<LinkPipe, HostError>> {
         let (near, far) = tokio::io::duplex(1 << 16);
         let links = self.links.lock();
-        let is_open = links.as_ref().is_some_and(|links| links.send(far).is_ok());
+        let is_away = self.is_away.load(Ordering::Relaxed);
+        let is_open = !is_away && links.as_ref().is_some_and(|links| links.send(far).is_ok());
         let (input, output): (ReadHalf<_>, WriteHalf<_>) = tokio::io::split(near);
         Box::pin(async move {
             if is_open {
@@ -56,6 +61,7 @@ impl Stage {
         let (sender, links) = mpsc::unbounded_channel();
         let source = Arc::new(Played {
             links: Mutex::new(Some(sender)),
+            is_away: AtomicBool::new(false),
             since: Instant::now(),
         });
         let mut options = HostOptions::new("there", Vec::new(), "/");
@@ -208,6 +214,35 @@ impl FarSide {
         });
     }
 
+    fn failed(&self, program: u64, problem: &str) {
+        self.send(&FarFrame::Failed {
+            program,
+            failure: StartFailure::Other,
+            problem: problem.to_owned(),
+        });
+    }
+
+    /// Resumes a program without output.
+    fn resumed(&self, program: u64, input_closed: bool) {
+        self.send(&FarFrame::Resumed {
+            program,
+            pid: 1,
+            orders: 0,
+            offset: 0,
+            terminal: None,
+            input_closed,
+        });
+    }
+
+    async fn is_ended(&mut self, program: u64) {
+        let end = self.next().await;
+        let order = HolderOrder::End {
+            grace: Duration::from_secs(2),
+        };
+        let id = 0;
+        assert_eq!(end, NearFrame::Order { program, id, order });
+    }
+
     fn gone(&self, program: u64, why: &str) {
         self.send(&FarFrame::Gone {
             program,
@@ -343,6 +378,7 @@ async fn an_adoption_that_is_dropped_releases_the_program() {
         orders: 0,
         offset: 100,
         terminal: None,
+        input_closed: false,
     });
     far.output(program, 0, b"begin");
     adopting.abort();
@@ -353,17 +389,129 @@ async fn an_adoption_that_is_dropped_releases_the_program() {
     );
 }
 
+/// An adopted program, and its link and number.
+async fn adopted(stage: &mut Stage, input_closed: bool) -> (Process, FarSide, u64) {
+    let adopting = stage.adopt(stage.adoption());
+    let mut far = stage.link().await;
+    let (program, _) = far.resume().await;
+    far.resumed(program, input_closed);
+    (adopting.await.unwrap().unwrap(), far, program)
+}
+
+#[tokio::test]
+async fn an_adopted_program_refuses_input_that_was_closed() {
+    for is_closed in [false, true] {
+        let (process, _far, _) = adopted(&mut Stage::new(), is_closed).await;
+        let written = process.write(b"more");
+        let expected = if is_closed {
+            Err(WriteError::Closed)
+        } else {
+            Ok(())
+        };
+        assert_eq!(written, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_dropped_program_is_ended_when_its_link_is_restored() {
+    let mut stage = Stage::new();
+    let (process, far, program) = adopted(&mut stage, false).await;
+    stage.source.is_away.store(true, Ordering::Relaxed);
+    drop(far);
+    process.unreachable_for(Duration::ZERO).await;
+    drop(process);
+    stage.source.is_away.store(false, Ordering::Relaxed);
+    let mut far = stage.link().await;
+    for _ in 0..2 {
+        // Its origin is needed to find it, also if its holder does not answer at first.
+        let key = stage.key();
+        let resume = far.next().await;
+        assert!(
+            matches!(
+                resume,
+                NearFrame::Resume {
+                    program: it,
+                    origin: Some(ProgramOrigin { session, program: 3 }),
+                    ..
+                } if it == program && session == key.nonce
+            ),
+            "{resume:?}"
+        );
+        far.is_ended(program).await;
+        far.failed(program, "its holder is busy");
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_be_resumed_for_now_is_resumed_later() {
+    let mut stage = Stage::new();
+    let (process, far, program) = adopted(&mut stage, false).await;
+    let (own, own_number) = {
+        let starting = stage.start(Command::new("it"));
+        let mut far = far;
+        let number = far.start().await;
+        (starting.await.unwrap().unwrap(), number)
+    };
+    let _open = own.remote_port_open(80).unwrap();
+    let mut far = stage.link().await;
+    let mut resumed = Vec::new();
+    let mut ports = 0;
+    for round in 0..2 {
+        for _ in 0..2 {
+            let number = loop {
+                match far.next().await {
+                    NearFrame::Resume { program, .. } => break program,
+                    NearFrame::Port { port: 80, .. } => ports += 1,
+                    other => panic!("{other:?}"),
+                }
+            };
+            resumed.push(number);
+            if round == 0 {
+                far.failed(number, "its holder does not answer");
+            } else {
+                // Orders would wait, as for a host that is unreachable.
+                let again = if number == program { &process } else { &own };
+                assert!(again.unreachable().is_some());
+                far.resumed(number, false);
+                far.exit(number, 0, LinkExit::Code(0), 0);
+            }
+        }
+    }
+    while ports < 2 {
+        match far.next().await {
+            NearFrame::Port { port: 80, .. } => ports += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+    resumed.sort_unstable();
+    assert_eq!(resumed, [program, program, own_number, own_number]);
+    assert_eq!(process.wait().await, Exit::Code(0));
+    assert_eq!(own.wait().await, Exit::Code(0));
+}
+
+#[tokio::test]
+async fn a_start_whose_exit_is_all_that_is_left_has_run() {
+    let mut stage = Stage::new();
+    let starting = stage.start(Command::new("it"));
+    let mut far = stage.link().await;
+    assert!(matches!(far.next().await, NearFrame::Start { .. }));
+    drop(far);
+    let mut far = stage.link().await;
+    let (program, _) = far.resume().await;
+    far.output(program, 0, b"all");
+    far.exit(program, 3, LinkExit::Code(7), 0);
+    let process = starting.await.unwrap().unwrap();
+    assert_eq!(process.wait().await, Exit::Code(7));
+    assert_eq!(process.output().raw(0..3), b"all");
+}
+
 #[tokio::test]
 async fn only_a_program_that_is_gone_is_noted_as_gone() {
     let mut stage = Stage::new();
     let adopting = stage.adopt(stage.adoption());
     let mut far = stage.link().await;
     let (program, _) = far.resume().await;
-    far.send(&FarFrame::Failed {
-        program,
-        failure: StartFailure::Other,
-        problem: String::from("its holder is busy"),
-    });
+    far.failed(program, "its holder is busy");
     let error = adopting.await.unwrap().unwrap_err();
     assert!(matches!(error, TakeOverError::Silent { .. }), "{error}");
     assert!(!stage.is_noted_gone());
@@ -394,6 +542,7 @@ async fn an_adopted_program_has_the_lease_that_it_was_started_with() {
         orders: 0,
         offset: 0,
         terminal: None,
+        input_closed: false,
     });
     let process = adopting.await.unwrap().unwrap();
     stage.close();
@@ -415,6 +564,7 @@ async fn a_program_that_is_adopted_to_be_ended_sends_no_output() {
         orders: 0,
         offset: 1 << 30,
         terminal: None,
+        input_closed: false,
     });
     let process = adopting.await.unwrap().unwrap();
     let ending = tokio::spawn(async move { process.end(Duration::ZERO).await });

@@ -11,8 +11,11 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use windlass::executors::{Launcher, LauncherOptions};
 use windlass::host::{Host, HostOptions};
-use windlass_output::Screen;
-use windlass_process::{Command, Exit, Process, ProgramTerminal, Stdin, TerminalSize};
+use windlass_output::{OutputOptions, Screen};
+use windlass_process::{
+    Command, Exit, KeepOptions, Process, ProgramTerminal, RemoteAdoption, RemoteHost as _, Stdin,
+    TerminalSize, WriteError,
+};
 use windlass_sandbox::{NetworkRule, SandboxMode, SandboxSettings, UnresolvedSandbox};
 use windlass_testing::needs;
 
@@ -29,6 +32,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// A host, reached by a link of this process.
 struct LinkedHost {
     folder: tempfile::TempDir,
+    host: Arc<Host>,
     launcher: Launcher,
 }
 
@@ -43,10 +47,14 @@ impl LinkedHost {
             ("XDG_CONFIG_HOME".into(), folder.path().into()),
         ];
         let options = HostOptions::new("there", via, folder.path());
-        let host = Host::new(options, Some(environment.to_vec())).unwrap();
+        let host = Arc::new(Host::new(options, Some(environment.to_vec())).unwrap());
         let launcher = Launcher::new(LauncherOptions::default()).unwrap();
-        let launcher = launcher.on_host(Arc::new(host));
-        Self { folder, launcher }
+        let launcher = launcher.on_host(Arc::<Host>::clone(&host));
+        Self {
+            folder,
+            host,
+            launcher,
+        }
     }
 
     fn path(&self) -> &Path {
@@ -58,6 +66,28 @@ impl LinkedHost {
         let command = Command::new("sh").args(["-c", script]).stdin(Stdin::Pipe);
         let command = command.merge_output().cwd(self.path());
         self.launcher.start(command).await.unwrap()
+    }
+
+    fn keep(&self) -> KeepOptions {
+        KeepOptions {
+            lease: Duration::from_mins(1),
+            folder: self.path().to_owned(),
+            name: String::from("it"),
+            output: OutputOptions::default(),
+            registration: None,
+        }
+    }
+
+    /// Leaves a kept program, and adopts it again over the same link.
+    async fn adopt_again(&self, process: Process) -> Process {
+        let key = process.held_key().unwrap().clone();
+        process.leave().await;
+        drop(process);
+        let adoption = RemoteAdoption {
+            wants_output: true,
+            ..RemoteAdoption::to_end(key)
+        };
+        self.host.adopt(adoption).await.unwrap()
     }
 
     fn far_end(&self) -> Option<u32> {
@@ -175,6 +205,40 @@ async fn input_of_an_earlier_runtime_does_not_swallow_that_of_the_next() {
         json!("a line of the next runtime\n"),
         "{ended}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn input_from_before_an_adoption_by_the_same_process_does_not_swallow_that_after_it() {
+    let host = LinkedHost::new();
+    let script = "until test -e go; do sleep 0.01; done; cat | tail -n 1";
+    let command = Command::new("sh").args(["-c", script]).stdin(Stdin::Pipe);
+    let command = command.merge_output().cwd(host.path()).keep(host.keep());
+    let process = host.launcher.start(command).await.unwrap();
+    // The end of the last order does not fit into the pipe.
+    process.write(&vec![b'x'; 70_000]).unwrap();
+    process.settle(LIMIT).await;
+    let process = host.adopt_again(process).await;
+    let line = "y".repeat(20_000);
+    process.write(format!("\n{line}\n").as_bytes()).unwrap();
+    process.close_stdin();
+    fs::write(host.path().join("go"), "").unwrap();
+    ends_with(&process, &format!("{line}\n"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_whose_input_was_closed_refuses_input_after_an_adoption() {
+    let host = LinkedHost::new();
+    let command = Command::new("sh").args(["-c", "cat; exec sleep 600"]);
+    let command = command
+        .stdin(Stdin::Pipe)
+        .cwd(host.path())
+        .keep(host.keep());
+    let process = host.launcher.start(command).await.unwrap();
+    process.close_stdin();
+    process.settle(LIMIT).await;
+    let process = host.adopt_again(process).await;
+    assert_eq!(process.write(b"more\n"), Err(WriteError::Closed));
+    process.end(Duration::ZERO).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -56,6 +56,8 @@ pub enum FarFrame {
         offset: u64,
         /// Rows and columns of its terminal, if it has one.
         terminal: Option<(u16, u16)>,
+        /// Whether it takes no more input. An older far end does not say so.
+        input_closed: bool,
     },
     /// A program that was to be resumed no longer exists.
     Gone {
@@ -189,13 +191,14 @@ impl FarFrame {
                 orders,
                 offset,
                 terminal,
+                input_closed,
             } => {
                 let head = ByteWriter::new(RESUMED).u64(*program);
                 let head = head.u32(*pid).u64(*orders).u64(*offset);
-                head.option(terminal.as_ref(), |writer, (rows, cols)| {
+                let head = head.option(terminal.as_ref(), |writer, (rows, cols)| {
                     writer.u16(*rows).u16(*cols)
-                })
-                .0
+                });
+                head.u8((*input_closed).into()).0
             }
             Self::Gone {
                 program,
@@ -318,6 +321,7 @@ impl FarFrame {
                 orders: reader.u64()?,
                 offset: reader.u64()?,
                 terminal: reader.option(|reader| Some((reader.u16()?, reader.u16()?)))?,
+                input_closed: reader.u8().is_some_and(|it| it != 0),
             },
             GONE => Self::Gone {
                 program: reader.u64()?,

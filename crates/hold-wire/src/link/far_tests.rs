@@ -99,13 +99,14 @@ fn frames() -> impl Strategy<Value = FarFrame> {
                 problem,
             }
         }),
-        any::<(u64, u32, u64, u64, Option<(u16, u16)>)>().prop_map(
-            |(program, pid, orders, offset, terminal)| FarFrame::Resumed {
+        any::<(u64, u32, u64, u64, Option<(u16, u16)>, bool)>().prop_map(
+            |(program, pid, orders, offset, terminal, input_closed)| FarFrame::Resumed {
                 program,
                 pid,
                 orders,
                 offset,
-                terminal
+                terminal,
+                input_closed
             }
         ),
         (any::<(u64, u32, Option<Vec<u8>>)>(), ".{0,8}").prop_map(
@@ -170,19 +171,23 @@ fn frames() -> impl Strategy<Value = FarFrame> {
     ]
 }
 
-/// A hello as a program without labels writes it, and its meaning.
-fn older_hello(frame: FarFrame) -> Option<(Vec<u8>, FarFrame)> {
-    let FarFrame::Hello(hello) = frame else {
-        return None;
+/// A frame as a program without its last field writes it, and its meaning.
+fn older(mut frame: FarFrame) -> Option<(Vec<u8>, FarFrame)> {
+    let length = match &mut frame {
+        FarFrame::Hello(FarHello { labels, .. }) => {
+            labels.clear();
+            // Their number.
+            4
+        }
+        FarFrame::Resumed { input_closed, .. } => {
+            *input_closed = false;
+            1
+        }
+        _ => return None,
     };
-    let older = FarFrame::Hello(FarHello {
-        labels: Vec::new(),
-        ..hello
-    });
-    let mut written = older.write();
-    // The number of labels.
-    written.truncate(written.len() - 4);
-    Some((written, older))
+    let mut written = frame.write();
+    written.truncate(written.len() - length);
+    Some((written, frame))
 }
 
 proptest! {
@@ -224,13 +229,14 @@ proptest! {
     fn a_frame_that_is_cut_short_is_none(frame in frames(), cut in any::<proptest::sample::Index>()) {
         let written = frame.write();
         let cut = &written[..cut.index(written.len())];
-        let expected = older_hello(frame).filter(|(older, _)| older == cut);
-        prop_assert_eq!(FarFrame::read(cut), expected.map(|(_, hello)| hello));
+        let expected = older(frame).filter(|(older, _)| older == cut);
+        prop_assert_eq!(FarFrame::read(cut), expected.map(|(_, frame)| frame));
     }
 
     #[test]
-    fn a_hello_of_an_older_program_has_no_labels(hello in hellos()) {
-        let (written, expected) = older_hello(FarFrame::Hello(hello)).unwrap();
-        prop_assert_eq!(FarFrame::read(&written), Some(expected));
+    fn frames_of_an_older_program_are_read(frame in frames()) {
+        if let Some((written, expected)) = older(frame) {
+            prop_assert_eq!(FarFrame::read(&written), Some(expected));
+        }
     }
 }

@@ -73,15 +73,18 @@ impl ProgramFiles {
         self.file(BRIEF).exists()
     }
 
-    /// The key of a program that an earlier far end started.
-    pub(super) fn key(&self) -> Option<HeldKey> {
-        let nonce = fs::read(self.registration()).ok()?;
-        Some(HeldKey {
+    /// The key of a program that an earlier far end started; `None` if it does not exist.
+    pub(super) fn key(&self) -> io::Result<Option<HeldKey>> {
+        let nonce = match fs::read(self.registration()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            read => read?,
+        };
+        Ok(nonce.try_into().ok().map(|nonce| HeldKey {
             folder: self.folder.clone(),
             name: self.name(),
-            nonce: nonce.try_into().ok()?,
+            nonce,
             remote: None,
-        })
+        }))
     }
 
     /// The receipt of a program that its holder ended, verbatim.

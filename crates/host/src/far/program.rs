@@ -6,6 +6,7 @@
 mod orders;
 mod status;
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -92,6 +93,19 @@ fn is_brief(start: &ProgramStart) -> bool {
     start.keep.is_none() && start.terminal.is_none() && start.sandbox.is_none()
 }
 
+/// Reports that a program was resumed.
+fn resumed(program: u64, process: &Process, orders: u64) -> FarFrame {
+    let size = process.terminal().map(ProgramTerminal::size);
+    FarFrame::Resumed {
+        program,
+        pid: process.pid(),
+        orders,
+        offset: process.output().position(),
+        terminal: size.map(|size| (size.rows, size.cols)),
+        input_closed: process.is_input_closed(),
+    }
+}
+
 impl FarProgram {
     /// Starts a program and reports the outcome.
     pub(super) async fn start(
@@ -137,7 +151,7 @@ impl FarProgram {
             failed(StartFailure::Other, format!("it cannot be held: {error}"));
             return None;
         }
-        OrderNotes::of(&process).started_by(folder.tag());
+        OrderNotes::of(&process).started_by(folder.tag_of(number));
         // Without the mark, all of its output is logged.
         let is_brief = is_brief && files.note_brief().is_ok();
         let started = FarFrame::Started {
@@ -183,12 +197,24 @@ impl FarProgram {
             };
             sender.send(&gone.write());
         };
+        let failed = |problem| {
+            let failed = FarFrame::Failed {
+                program: number,
+                failure: StartFailure::Other,
+                problem,
+            };
+            sender.send(&failed.write());
+        };
         let files = match &spec.origin {
             None => folder.files(number),
             Some(origin) => match folder.files_of(origin).await {
                 Ok(files) => files,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    gone(String::from("it is not known there"), None);
+                    return None;
+                }
                 Err(error) => {
-                    gone(format!("its folder there cannot be used: {error}"), None);
+                    failed(format!("its folder there cannot be used: {error}"));
                     return None;
                 }
             },
@@ -204,39 +230,26 @@ impl FarProgram {
             Ok(adopted) => adopted,
             Err(TakeOverError::Gone { .. }) => {
                 let why = match files.key() {
-                    Some(_) => "it has no holder there any more",
-                    None => "it is not known there",
+                    Ok(None) => "it is not known there",
+                    _ => "it has no holder there any more",
                 };
                 let receipt = files.receipt();
                 files.remove();
                 gone(why.to_owned(), receipt);
                 return None;
             }
-            Err(error) if spec.origin.is_some() => {
-                // It may be adopted later.
-                let failed = FarFrame::Failed {
-                    program: number,
-                    failure: StartFailure::Other,
-                    problem: words(&error),
-                };
-                sender.send(&failed.write());
-                return None;
-            }
-            Err(error) => {
+            Err(error @ TakeOverError::Refused { .. }) if spec.origin.is_none() => {
                 gone(words(&error), None);
                 return None;
             }
+            Err(error) => {
+                // It may be resumed later.
+                failed(words(&error));
+                return None;
+            }
         };
-        let orders = OrderNotes::of(&process).resumed_by(folder.tag());
-        let size = process.terminal().map(ProgramTerminal::size);
-        let resumed = FarFrame::Resumed {
-            program: number,
-            pid: process.pid(),
-            orders,
-            offset: process.output().position(),
-            terminal: size.map(|size| (size.rows, size.cols)),
-        };
-        sender.send(&resumed.write());
+        let orders = OrderNotes::of(&process).resumed_by(folder.tag_of(number));
+        sender.send(&resumed(number, &process, orders).write());
         let place = OutputPlace {
             from: spec.from,
             credit: spec.credit,
@@ -310,6 +323,10 @@ impl FarProgram {
                 self.credit.send_replace(until);
             }
             NearFrame::Port { id, port, .. } => self.watch_port(id, port),
+            NearFrame::Resume { .. } => {
+                let orders = self.orders.load(Ordering::Acquire);
+                self.send(&resumed(self.number, &self.process, orders));
+            }
             frame => {
                 let _ = self.frames.send(frame);
             }

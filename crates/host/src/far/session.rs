@@ -78,9 +78,10 @@ impl SessionFolder {
         Ok(Some(file))
     }
 
-    /// A number that other sessions do not have.
-    pub(super) fn tag(&self) -> u64 {
-        self.tag
+    /// A number that no other program of a near end has. A program that is adopted again in the same session has a new
+    /// number there, and so another tag.
+    pub(super) fn tag_of(&self, number: u64) -> u64 {
+        self.tag ^ number
     }
 
     /// The files of a program of this session.

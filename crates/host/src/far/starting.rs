@@ -141,10 +141,16 @@ pub(super) async fn take_over(
     let mut next = steps.next();
     loop {
         let owner = match adopt(launcher, files).await {
-            Err(TakeOverError::Busy { owner, .. }) if begun.elapsed() < 2 * LETTING_GO => owner,
+            Err(TakeOverError::Busy { owner, .. }) if begun.elapsed() < 2 * LETTING_GO => {
+                Some(owner)
+            }
+            // Its holder may only be slow.
+            Err(TakeOverError::Silent { .. }) if begun.elapsed() < 2 * LETTING_GO => None,
             adopted => return adopted,
         };
-        if let Some((at, signal)) = next.filter(|(at, _)| begun.elapsed() >= *at) {
+        if let Some(owner) = owner
+            && let Some((at, signal)) = next.filter(|(at, _)| begun.elapsed() >= *at)
+        {
             tracing::debug!(owner, ?at, "a far end does not release a program");
             let owner = i32::try_from(owner).ok().and_then(Pid::from_raw);
             // A process that serves several links releases the program on its own.
@@ -158,7 +164,11 @@ pub(super) async fn take_over(
 }
 
 async fn adopt(launcher: &Launcher, files: &ProgramFiles) -> Result<AdoptedProgram, TakeOverError> {
-    let key = files.key().ok_or_else(|| TakeOverError::Gone {
+    let key = files.key().map_err(|source| TakeOverError::System {
+        name: files.name(),
+        source,
+    })?;
+    let key = key.ok_or_else(|| TakeOverError::Gone {
         name: files.name(),
         source: std::io::ErrorKind::NotFound.into(),
     })?;

@@ -1,25 +1,28 @@
 //! The link to a host: connecting, and the programs on it. Its frames are read in `reading.rs`; a lost link is in
-//! `reconnecting.rs`.
+//! `reconnecting.rs`, a program that cannot be resumed for now in `resuming.rs`.
 
 mod reading;
 mod reconnecting;
+mod resuming;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 use windlass_hold_wire::{
     FarFrame, FarHello, FramedOutput, HolderOrder, LINK_VERSION, LONGEST_FRAME, LinkSession,
-    NearFrame, NearHello, ProgramStart,
+    NearFrame, NearHello, ProgramOrigin, ProgramStart,
 };
 use windlass_process::{Launcher, UnreachableHost};
 
 use self::reading::read_link;
 use self::reconnecting::LinkLoss;
+pub(super) use self::resuming::is_within;
+use super::owner::OwnedKept;
 use super::program::NearProgram;
 use super::{HostOptions, LinkStanding, SHARED_WINDOW, WINDOW};
 use crate::carrier::{self, CarrierLink, CarrierOrder};
@@ -63,8 +66,8 @@ struct LinkState {
     copied: Option<bool>,
     lost: Option<LinkLoss>,
     programs: HashMap<u64, Weak<NearProgram>>,
-    /// Dropped programs that are to be ended, with their grace period.
-    dropped: HashMap<u64, Duration>,
+    /// Dropped programs that are to be ended.
+    dropped: HashMap<u64, DroppedEnd>,
     ports: HashMap<u64, PortWatch>,
     /// Answer the carrier's questions; the newest is last.
     askers: Vec<Arc<dyn CarrierAsker>>,
@@ -76,6 +79,15 @@ struct PortWatch {
     port: u16,
     program: u64,
     is_open: watch::Sender<bool>,
+}
+
+impl LinkState {
+    /// The frames that watch the ports of a program, or of all.
+    fn port_frames(&self, of: Option<u64>) -> impl Iterator<Item = NearFrame> {
+        let ports = self.ports.iter();
+        let ports = ports.filter(move |(_, it)| of.is_none_or(|number| number == it.program));
+        ports.map(|(&id, &PortWatch { port, program, .. })| NearFrame::Port { id, port, program })
+    }
 }
 
 impl Link {
@@ -233,9 +245,10 @@ impl Link {
             DroppedFate::Over => NearFrame::Forget { program: number },
             DroppedFate::Left => return,
             DroppedFate::NotAdopted => NearFrame::Leave { program: number },
-            DroppedFate::Ended(grace) => {
-                state.dropped.insert(number, grace);
-                end_of(number, grace)
+            DroppedFate::Ended(end) => {
+                let frame = end_of(number, end.grace);
+                state.dropped.insert(number, end);
+                frame
             }
         };
         if let Some(sender) = &state.sender {
@@ -320,26 +333,20 @@ impl Link {
     /// Switches to a new connection.
     fn begin(self: &Arc<Self>, connection: CarrierLink) {
         let sender = connection.sender.clone();
-        // Lock order: a program before the link. So query the programs before locking the link.
-        let programs = self.all_programs();
-        // A program that was left may belong to another runtime by now.
-        let present = programs.iter().filter(|program| !program.is_left());
-        let frames = present.map(|program| program.resume_frame());
-        let resumes: Vec<NearFrame> = frames.collect();
         let number = {
-            let mut state = self.state.lock();
+            let (_programs, resumes, mut state) = self.lock_with_programs();
             state.machine = Some(connection.machine.clone());
             state.copied = connection.copied;
-            for (&number, grace) in &state.dropped {
-                sender.send(&resume_of(number).write());
-                sender.send(&end_of(number, *grace).write());
+            for (&number, end) in &mut state.dropped {
+                end.is_resuming = true;
+                sender.send(&resume_of(number, end.origin).write());
+                sender.send(&end_of(number, end.grace).write());
             }
             for resume in resumes {
                 sender.send(&resume.write());
             }
-            for (&id, watch) in &state.ports {
-                let PortWatch { port, program, .. } = *watch;
-                sender.send(&NearFrame::Port { id, port, program }.write());
+            for port in state.port_frames(None) {
+                sender.send(&port.write());
             }
             state.sender = Some(sender);
             state.lost = None;
@@ -350,10 +357,39 @@ impl Link {
         windlass_task::spawn(read_link(Arc::downgrade(self), connection, number));
     }
 
+    /// Locks the state. Also returns its programs and the frames that resume them. The programs must be dropped after the
+    /// lock: dropping the last reference to one locks the state.
+    fn lock_with_programs(
+        &self,
+    ) -> (
+        Vec<Arc<NearProgram>>,
+        Vec<NearFrame>,
+        MutexGuard<'_, LinkState>,
+    ) {
+        loop {
+            // Lock order: a program before the link. So query the programs before locking the link.
+            let programs = self.all_programs();
+            // A program that was left may belong to another runtime by now.
+            let present = programs.iter().filter(|program| !program.is_left());
+            let resumes = present.map(|program| program.resume_frame()).collect();
+            let numbers: HashSet<u64> = programs.iter().map(|program| program.number).collect();
+            let state = self.state.lock();
+            if state.programs.keys().all(|number| numbers.contains(number)) {
+                return (programs, resumes, state);
+            }
+            // Another one was added meanwhile, or dropped and is being removed.
+        }
+    }
+
     fn wake_all(&self) {
         for program in self.all_programs() {
             program.wake();
         }
+    }
+
+    fn program(&self, number: u64) -> Option<Arc<NearProgram>> {
+        let state = self.state.lock();
+        state.programs.get(&number).and_then(Weak::upgrade)
     }
 
     fn all_programs(&self) -> Vec<Arc<NearProgram>> {
@@ -363,8 +399,10 @@ impl Link {
 
     /// Resolves when every current program has exited, is lost or was left.
     pub(super) async fn emptied(&self) {
-        for program in self.all_programs() {
-            program.exited().await;
+        // Not held meanwhile: a program whose start has failed releases its files for the next attempt.
+        let programs: Vec<_> = self.state.lock().programs.values().cloned().collect();
+        for program in programs {
+            NearProgram::ended(program).await;
         }
     }
 
@@ -390,7 +428,7 @@ impl Link {
         }
     }
 
-    fn take(&self, frame: FarFrame) {
+    fn take(self: &Arc<Self>, frame: FarFrame) {
         let number = match &frame {
             FarFrame::Started { program, .. }
             | FarFrame::Failed { program, .. }
@@ -411,6 +449,9 @@ impl Link {
             }
             FarFrame::Hello(_) | FarFrame::Beat | FarFrame::Refused { .. } => return,
         };
+        if matches!(frame, FarFrame::Failed { .. }) && self.resume_later(number) {
+            return;
+        }
         let program = {
             let mut state = self.state.lock();
             let is_over = matches!(
@@ -440,18 +481,17 @@ fn end_of(program: u64, grace: Duration) -> NearFrame {
 }
 
 /// Resumes a program only to end it.
-fn resume_of(program: u64) -> NearFrame {
+fn resume_of(program: u64, origin: Option<ProgramOrigin>) -> NearFrame {
     NearFrame::Resume {
         program,
         from: 0,
         credit: WINDOW,
-        origin: None,
+        origin,
         sandbox: None,
     }
 }
 
 /// The treatment of a program whose last reference was dropped.
-#[derive(Clone, Copy)]
 pub(super) enum DroppedFate {
     /// Nothing: it has ended.
     Over,
@@ -459,6 +499,21 @@ pub(super) enum DroppedFate {
     Left,
     /// Release it: its adoption did not complete, and it may be adopted later.
     NotAdopted,
-    /// End it, with this grace period.
-    Ended(Duration),
+    /// End it, now or when a lost link is restored.
+    Ended(DroppedEnd),
+}
+
+/// The end of a program whose last reference was dropped.
+pub(super) struct DroppedEnd {
+    pub(super) grace: Duration,
+    /// How long the far side holds it without a link.
+    pub(super) lease: Duration,
+    /// The program of an earlier runtime, if it was adopted.
+    pub(super) origin: Option<ProgramOrigin>,
+    /// Its near files, if it is kept: no other runtime adopts it before it was ended.
+    pub(super) _kept: Option<OwnedKept>,
+    /// Whether the far side was asked to resume it, and has not replied yet.
+    pub(super) is_resuming: bool,
+    /// Until when failed attempts to resume it are repeated; set by the first one.
+    pub(super) retried_until: Option<Instant>,
 }

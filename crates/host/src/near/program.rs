@@ -8,8 +8,8 @@ mod process;
 mod replay;
 mod state;
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
@@ -19,7 +19,7 @@ use windlass_process::{Exit, Receipt, RemoteCapture, RemoteStart, RemoteTap};
 
 use self::state::{Ownership, ProgramState, Settling};
 use super::WINDOW;
-use super::link::{DroppedFate, Link};
+use super::link::{DroppedEnd, DroppedFate, Link, is_within};
 use super::owner::OwnedKept;
 
 /// A program on a host. Dropping it ends the program there.
@@ -86,8 +86,17 @@ impl NearProgram {
     pub(super) fn resume_frame(&self) -> NearFrame {
         let mut state = self.state.lock();
         state.is_resuming = true;
-        let from = state.received;
-        drop(state);
+        self.resume_from(state.received)
+    }
+
+    /// The frame that resumes it again over the same link, if it is still to be resumed.
+    pub(super) fn repeated_resume(&self) -> Option<NearFrame> {
+        let state = self.state.lock();
+        let is_wanted = state.is_resuming && state.retried_until.is_some() && state.is_wanted();
+        is_wanted.then(|| self.resume_from(state.received))
+    }
+
+    fn resume_from(&self, from: u64) -> NearFrame {
         NearFrame::Resume {
             program: self.number,
             from,
@@ -118,6 +127,27 @@ impl NearProgram {
         self.state.lock().ownership == Ownership::Left
     }
 
+    /// Whether it is to be resumed again after a failed attempt. An adoption that is not complete is not: its caller
+    /// repeats it.
+    pub(super) fn is_resumed_later(&self) -> bool {
+        let lease = self.lease();
+        let mut state = self.state.lock();
+        let is_adopted = self.origin.is_none() || matches!(state.started, Some(Ok(())));
+        let is_wanted = state.is_resuming && state.is_wanted() && is_adopted;
+        let is_resumed = is_wanted && is_within(&mut state.retried_until, lease);
+        drop(state);
+        // It is unreachable from now on.
+        self.wake();
+        is_resumed
+    }
+
+    /// The time since it could not be resumed over the current link.
+    fn unresumed_since(&self) -> Option<SystemTime> {
+        let until = self.state.lock().retried_until?;
+        let left = until.saturating_duration_since(Instant::now());
+        Some(SystemTime::now() - self.lease().saturating_sub(left))
+    }
+
     /// Wakes all waiters.
     pub(super) fn wake(&self) {
         self.changes.send_modify(|count| *count += 1);
@@ -136,13 +166,28 @@ impl NearProgram {
         }
     }
 
-    /// Waits until it has exited, is lost or was left.
-    pub(super) async fn exited(&self) {
-        self.wait_until(|state| state.exit.as_ref().map(drop)).await;
+    /// Waits until it has exited, is lost, was left or was dropped.
+    pub(super) async fn ended(program: Weak<Self>) {
+        let Some(mut changes) = program.upgrade().map(|it| it.changes.subscribe()) else {
+            return;
+        };
+        loop {
+            changes.borrow_and_update();
+            let is_running = |it: Arc<Self>| it.state.lock().exit.is_none();
+            if !program.upgrade().is_some_and(is_running) || changes.changed().await.is_err() {
+                return;
+            }
+        }
     }
 
     pub(super) fn fail_start(&self, why: &str) {
         let mut state = self.state.lock();
+        if state.started.is_none()
+            && let Some(kept) = self.kept.as_ref().filter(|_| self.origin.is_none())
+        {
+            // It may be started elsewhere, under the same name.
+            kept.release();
+        }
         state
             .started
             .get_or_insert_with(|| Err(NotStarted(why.to_owned())));
@@ -285,6 +330,10 @@ impl NearProgram {
         let mut state = self.state.lock();
         let exit = state.exiting.as_ref().map(|(_, exit)| exit.clone());
         state.exit = exit;
+        if state.again.is_none() {
+            // Its start may have been lost with a link, and its exit is all that is stored.
+            state.started.get_or_insert(Ok(()));
+        }
     }
 
     /// The newest status, if it is current: all orders have been executed, and there was no output since.
@@ -324,7 +373,14 @@ impl Drop for NearProgram {
         } else if is_over || is_lost {
             DroppedFate::Over
         } else {
-            DroppedFate::Ended(self.grace)
+            DroppedFate::Ended(DroppedEnd {
+                grace: self.grace,
+                lease: self.keep_lease.unwrap_or(self.link.options.lease),
+                origin: self.origin,
+                _kept: self.kept.take(),
+                is_resuming: state.is_resuming,
+                retried_until: state.retried_until,
+            })
         };
         self.link.drop_program(self.number, fate);
     }

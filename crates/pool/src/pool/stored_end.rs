@@ -10,6 +10,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::sync::{Semaphore, mpsc};
+use tokio::time::Instant;
 use windlass_hold_wire::{
     FarFrame, FrameBuffer, HolderOrder, LinkExit, LinkSession, NearFrame, ProgramOrigin,
     StartFailure, frame,
@@ -114,6 +115,7 @@ impl StoredReader {
                 orders: 0,
                 offset: replay.end,
                 terminal: None,
+                input_closed: true,
             });
             self.replays.lock().insert(origin, replay.offsets);
         }
@@ -143,6 +145,7 @@ impl StoredReader {
                 orders: 0,
                 offset: 0,
                 terminal: None,
+                input_closed: true,
             },
             FarFrame::Exited {
                 program,
@@ -210,7 +213,7 @@ impl StoredEnd {
         }
     }
 
-    /// Answers until the near end closes the link.
+    /// Answers until the near end closes the link, or is silent for three heartbeats because nobody uses the link any more.
     async fn serve(
         mut self,
         mut from_near: DuplexStream,
@@ -219,12 +222,14 @@ impl StoredEnd {
     ) {
         let mut frames = FrameBuffer::default();
         let mut chunk = vec![0; PIPE];
+        let mut heard = Instant::now();
         loop {
             tokio::select! {
                 length = from_near.read(&mut chunk) => {
                     let Ok(length @ 1..) = length else {
                         return;
                     };
+                    heard = Instant::now();
                     frames.push(&chunk[..length]);
                     while let Ok(Some(bytes)) = frames.next_frame() {
                         if let Some(frame) = NearFrame::read(bytes) {
@@ -237,6 +242,7 @@ impl StoredEnd {
                         return;
                     }
                 }
+                () = tokio::time::sleep_until(heard + self.heartbeat * 3) => return,
                 () = tokio::time::sleep(self.heartbeat) => self.answer(FarFrame::Beat),
             }
         }

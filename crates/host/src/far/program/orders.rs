@@ -22,8 +22,8 @@ const STEP: usize = 4096;
 const LEFT: usize = 0;
 /// The index of the note about the last order that was executed before an earlier write.
 const PASSED: usize = 1;
-/// The index of the note about the session whose orders these are.
-const SESSION: usize = 2;
+/// The index of the note about the near program whose orders these are.
+const ORDERER: usize = 2;
 /// The number of bits for the bytes that are left. A frame has less than 2^24 bytes.
 const LEFT_BITS: u32 = 24;
 
@@ -44,20 +44,20 @@ impl OrderNotes {
         }
     }
 
-    /// Notes the session that orders.
-    pub(super) fn started_by(&self, session: u64) {
-        self.set(SESSION, session);
+    /// Notes the near program that orders.
+    pub(super) fn started_by(&self, orderer: u64) {
+        self.set(ORDERER, orderer);
     }
 
-    /// The number of the last order that the session need not resend.
-    pub(super) fn resumed_by(&self, session: u64) -> u64 {
+    /// The number of the last order that the near program need not resend.
+    pub(super) fn resumed_by(&self, orderer: u64) -> u64 {
         let (id, left) = self.left();
-        if self.get(SESSION) != session {
-            // The runtime that sent the earlier orders is gone, and the new one continues their numbers.
+        if self.get(ORDERER) != orderer {
+            // The near program that sent the earlier orders is gone, and the new one continues their numbers.
             let last = self.last_begun.max(id).max(self.get(PASSED));
             self.begin(last);
             self.set(LEFT, 0);
-            self.set(SESSION, session);
+            self.set(ORDERER, orderer);
             return last;
         }
         if left > 0 && id == self.last_begun {
@@ -220,9 +220,11 @@ impl FarProgram {
         let is_new = id > self.orders.load(Ordering::Acquire) && id > notes.get(PASSED);
         if is_apart(order) && is_new {
             notes.set(PASSED, id);
-            let error = self.carry_out(order);
-            // It is executed in turn too, which has no effect then.
-            self.send(&self.done(id, error, false));
+            if let Some(error) = self.carry_out(order) {
+                tracing::debug!(error, "an order was not carried out");
+            }
+            // It is confirmed in turn, without being executed again. The near side must not drop it before: after a lost
+            // link, the numbers of orders would end below its number.
         }
     }
 

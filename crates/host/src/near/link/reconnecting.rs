@@ -7,7 +7,6 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::{Link, LinkMaker};
-use crate::near::HostOptions;
 
 /// The delay between attempts to reconnect: initial and maximum.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
@@ -66,7 +65,7 @@ impl Link {
 
     /// Gives up programs whose lease has expired; the far side has ended them. Returns whether others need the link.
     fn give_up(&self, elapsed: Duration, why: &str) -> bool {
-        let HostOptions { name, lease, .. } = &self.options;
+        let name = &self.options.name;
         let mut others = false;
         for program in self.all_programs() {
             let lease = program.lease();
@@ -83,9 +82,7 @@ impl Link {
             self.state.lock().programs.remove(&program.number);
         }
         let mut state = self.state.lock();
-        if *lease <= elapsed {
-            state.dropped.clear();
-        }
+        state.dropped.retain(|_, end| end.lease > elapsed);
         others |= !state.dropped.is_empty();
         if !others {
             state.lost = None;
@@ -96,9 +93,9 @@ impl Link {
     /// The time until the next lease expires.
     fn next_lease(&self, elapsed: Duration) -> Duration {
         let programs = self.all_programs();
-        let leases = programs.iter().map(|program| program.lease());
-        let leases = leases.chain([self.options.lease]);
-        let left = leases.filter_map(|lease| lease.checked_sub(elapsed));
+        let mut leases: Vec<Duration> = programs.iter().map(|program| program.lease()).collect();
+        leases.extend(self.state.lock().dropped.values().map(|end| end.lease));
+        let left = leases.iter().filter_map(|lease| lease.checked_sub(elapsed));
         left.filter(|left| !left.is_zero())
             .min()
             .unwrap_or(BACKOFF.1)

@@ -13,19 +13,26 @@ use crate::rules::read_limits;
 
 impl NearProgram {
     /// Handles an event of the far side.
-    pub(super) fn take(&self, frame: FarFrame) {
+    pub(in crate::near) fn take(&self, frame: FarFrame) {
         match frame {
             FarFrame::Started { pid, rules, .. } => self.note_start(pid, rules),
-            FarFrame::Failed { problem, .. } => return self.fail_start(&problem),
+            FarFrame::Failed { problem, .. } => return self.failed(&problem),
             FarFrame::Resumed {
                 pid,
                 orders,
                 offset,
                 terminal,
+                input_closed,
                 ..
             } => {
+                {
+                    // Before an adoption is complete, because its caller continues then.
+                    let mut state = self.state.lock();
+                    state.pid = pid;
+                    state.input_closed |= input_closed;
+                }
                 self.take_up(orders, offset, terminal);
-                self.resumed(pid, orders);
+                self.resumed(orders);
             }
             FarFrame::Gone {
                 why,
@@ -114,11 +121,11 @@ impl NearProgram {
     }
 
     /// Handles a resumed program. Orders that the far side has not executed are resent.
-    fn resumed(&self, pid: u32, orders: u64) {
+    fn resumed(&self, orders: u64) {
         // Sent under the lock, so that later orders queue behind it.
         let mut state = self.state.lock();
         state.is_resuming = false;
-        state.pid = pid;
+        state.retried_until = None;
         if state.again.is_none() {
             state.started.get_or_insert(Ok(()));
         }
@@ -138,6 +145,16 @@ impl NearProgram {
         }
         for frame in frames {
             self.link.send(&frame);
+        }
+    }
+
+    /// Handles a program that was not started, or cannot be resumed.
+    fn failed(&self, problem: &str) {
+        let has_run = matches!(self.state.lock().started, Some(Ok(())));
+        if has_run {
+            self.lose(problem, 0);
+        } else {
+            self.fail_start(problem);
         }
     }
 

@@ -256,6 +256,13 @@ impl RemoteProcess for NearProgram {
     }
 
     fn unreachable(&self) -> Option<UnreachableHost> {
-        self.link.unreachable(self.lease())
+        let lost = self.link.unreachable(self.lease());
+        lost.or_else(|| {
+            Some(UnreachableHost {
+                host: self.link.options.name.clone(),
+                since: self.unresumed_since()?,
+                lease: Some(self.lease()),
+            })
+        })
     }
 }

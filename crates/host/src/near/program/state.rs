@@ -23,6 +23,8 @@ pub(super) struct ProgramState {
     /// There is a new link, and the far side has not yet resumed the program. Requests wait until then, so that they do
     /// not overtake requests made while there was no link.
     pub(super) is_resuming: bool,
+    /// Until when failed attempts to resume it are repeated; set by the first one.
+    pub(super) retried_until: Option<Instant>,
     /// The number of the last write order.
     pub(super) last_write: u64,
     /// The number of the last write order that the terminal has echoed.
@@ -82,6 +84,11 @@ impl ProgramState {
         self.exiting.is_some() || self.status.is_some() || !self.settles.is_empty()
     }
 
+    /// Whether the far side has it for this runtime, and its tree was not ended.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.ownership == Ownership::Ours && self.receipt.is_none()
+    }
+
     pub(super) fn new(size: TerminalSize, limits: ResourceLimits) -> Self {
         Self {
             pid: 0,
@@ -90,6 +97,7 @@ impl ProgramState {
             credit: WINDOW,
             last_order: 0,
             is_resuming: false,
+            retried_until: None,
             last_write: 0,
             shown_write: 0,
             unconfirmed: VecDeque::new(),
