@@ -78,12 +78,38 @@ pub(crate) struct LinkEnd {
     /// Frames of this side.
     pub(crate) from_pipe: DuplexStream,
     /// Frames for this side.
-    pub(crate) to_pipe: DuplexStream,
+    pub(crate) to_pipe: FrameWriter,
     /// Injected frames for this side. They precede frames that arrive later.
     pub(crate) added: mpsc::UnboundedReceiver<Vec<u8>>,
     /// Injected frames for the other side.
     pub(crate) told: mpsc::UnboundedReceiver<Vec<u8>>,
     pub(crate) flow: Flow,
+}
+
+/// Writes whole frames to a pipe.
+pub(crate) struct FrameWriter {
+    pipe: DuplexStream,
+    /// Bytes that the pipe has not taken yet.
+    unwritten: BytesMut,
+}
+
+impl FrameWriter {
+    pub(crate) fn new(pipe: DuplexStream) -> Self {
+        Self {
+            pipe,
+            unwritten: BytesMut::new(),
+        }
+    }
+
+    /// Writes a frame with its length; `None` if the pipe is closed. Cancellation safe: the next write completes a frame
+    /// that was begun.
+    pub(crate) async fn write(&mut self, bytes: &[u8]) -> Option<()> {
+        self.unwritten.extend_from_slice(&frame(bytes));
+        while !self.unwritten.is_empty() {
+            self.pipe.write_buf(&mut self.unwritten).await.ok()?;
+        }
+        Some(())
+    }
 }
 
 /// The byte counts of a link.
@@ -127,7 +153,7 @@ impl LinkEnd {
                     Some(message) => self.take(&message.payload, &mut arriving, gate).await,
                     None => return LinkEnding::Broken,
                 },
-                Some(added) = self.added.recv() => self.deliver(&frame(&added)).await,
+                Some(added) = self.added.recv() => self.to_pipe.write(&added).await,
                 Some(told) = self.told.recv(), if has_room => self.send(&frame(&told)).await,
                 length = self.from_pipe.read(&mut chunk), if has_room => match length {
                     Ok(0) | Err(_) => return LinkEnding::Left,
@@ -167,9 +193,9 @@ impl LinkEnd {
                     if gate.arriving(bytes).await {
                         // A start that was claimed meanwhile precedes the later frames of its program.
                         while let Ok(added) = self.added.try_recv() {
-                            self.to_pipe.write_all(&frame(&added)).await.ok()?;
+                            self.to_pipe.write(&added).await?;
                         }
-                        self.to_pipe.write_all(&frame(bytes)).await.ok()?;
+                        self.to_pipe.write(bytes).await?;
                     }
                 }
                 self.confirm().await
@@ -180,11 +206,6 @@ impl LinkEnd {
             }
             _ => None,
         }
-    }
-
-    /// Delivers bytes to this side.
-    async fn deliver(&mut self, bytes: &[u8]) -> Option<()> {
-        self.to_pipe.write_all(bytes).await.ok()
     }
 
     async fn confirm(&mut self) -> Option<()> {

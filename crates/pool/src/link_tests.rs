@@ -1,3 +1,4 @@
+use futures_util::FutureExt;
 use tokio::sync::mpsc::UnboundedSender;
 use windlass_testing::needs;
 
@@ -19,6 +20,20 @@ impl FrameGate for InjectingGate {
 }
 
 #[tokio::test]
+async fn a_frame_that_was_begun_is_completed_before_the_next() {
+    let (pipe, mut delivered) = tokio::io::duplex(16);
+    let mut writer = FrameWriter::new(pipe);
+    // The pipe takes only a part of it.
+    assert!(writer.write(&[1; 40]).now_or_never().is_none());
+    let expected = [frame(&[1; 40]), frame(&[2; 4])].concat();
+    let mut read = vec![0; expected.len()];
+    let reading = delivered.read_exact(&mut read);
+    let (written, length) = tokio::join!(writer.write(&[2; 4]), reading);
+    assert_eq!((written, length.unwrap()), (Some(()), expected.len()));
+    assert_eq!(read, expected);
+}
+
+#[tokio::test]
 async fn an_injected_frame_precedes_one_that_was_arriving() {
     needs!("nats-server");
     let test = TestBroker::start().await;
@@ -33,7 +48,7 @@ async fn an_injected_frame_precedes_one_that_was_arriving() {
         messages,
         to: String::from("near"),
         from_pipe,
-        to_pipe,
+        to_pipe: FrameWriter::new(to_pipe),
         added,
         told,
         flow: Flow::default(),

@@ -358,7 +358,10 @@ impl Worker {
                 ..
             } = &request;
             let made = || Arc::new(FarSession::new(session, runtime.clone(), *stored_output));
-            Arc::clone(sessions.entry(session).or_insert_with(made))
+            let far = Arc::clone(sessions.entry(session).or_insert_with(made));
+            // Noted under the lock: the end of an earlier link must not remove the session now.
+            far.note_opening();
+            far
         };
         far.open(self, &request.link).await
     }

@@ -133,12 +133,14 @@ fn a_start_that_is_delivered_again_does_not_run_again() {
     // So it is with a worker that knows nothing of the first but its claim.
     drop(first);
     let _second = WorkerProcess::start(&project, &broker, "w1", &[]);
-    copier.publish(&subject, &start);
     eventually("the worker is reached again", || {
         let said = drive.one("shell", json!({"command": "echo z >> ran"}));
         said["is_error"] == json!(false)
     });
-    assert_eq!(project.read("ran"), "x\ny\nz\n");
+    // It has a link of this runtime now, so it would start the copy.
+    copier.publish(&subject, &start);
+    drive.content("shell", json!({"command": "echo over >> ran"}));
+    assert_eq!(project.read("ran"), "x\ny\nz\nover\n");
 }
 
 #[test]

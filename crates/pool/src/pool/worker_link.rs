@@ -17,7 +17,7 @@ use windlass_process::RemoteFuture;
 use super::stored_end::{StoredEnd, StoredReader, StoredRecall, StoredResume};
 use crate::broker::{Broker, has_no_stream, words};
 use crate::error::Trouble;
-use crate::link::{FrameGate, LinkEnd, LinkRequest, PIPE};
+use crate::link::{FrameGate, FrameWriter, LinkEnd, LinkRequest, PIPE};
 use crate::names::{claim_key, random_word};
 
 /// How many times a start is offered to a broker that does not accept it.
@@ -113,6 +113,7 @@ impl WorkerLink {
             groups: Arc::clone(&self.groups),
             refused: Arc::clone(&self.refused),
             resumes: HashMap::new(),
+            ending: HashSet::new(),
             recalled: HashMap::new(),
             adding,
             _telling: telling,
@@ -126,7 +127,7 @@ impl WorkerLink {
                 messages,
                 to,
                 from_pipe,
-                to_pipe,
+                to_pipe: FrameWriter::new(to_pipe),
                 added,
                 told,
                 flow: crate::link::Flow::default(),
@@ -165,6 +166,8 @@ struct NearGate {
     refused: Arc<Mutex<HashSet<u64>>>,
     /// Programs that were to be resumed.
     resumes: HashMap<u64, StoredResume>,
+    /// Programs that were to be resumed and ended.
+    ending: HashSet<u64>,
     /// Programs that the worker does not have, and that were resumed from their stored output.
     recalled: HashMap<u64, ProgramOrigin>,
     /// Frames for the near end.
@@ -206,6 +209,7 @@ impl NearGate {
     /// Resumes a program that the worker does not have any more from its stored output.
     fn recall(&mut self, gone: FarFrame, resume: StoredResume) {
         self.recalled.insert(resume.program, resume.origin);
+        let is_ending = self.ending.remove(&resume.program);
         let (reader, adding) = (self.reader.clone(), self.adding.clone());
         windlass_task::spawn(async move {
             let why = match &gone {
@@ -222,6 +226,9 @@ impl NearGate {
             };
             for frame in frames {
                 let _ = adding.send(frame.write());
+            }
+            if is_ending {
+                let _ = adding.send(ended(resume.program).write());
             }
         });
     }
@@ -245,17 +252,21 @@ impl FrameGate for NearGate {
                 order: HolderOrder::End { .. },
                 ..
             } if self.recalled.contains_key(&program) => {
-                let ended = FarFrame::Ended {
-                    program,
-                    ended: 0,
-                    survivors: Vec::new(),
-                };
-                let _ = self.adding.send(ended.write());
+                let _ = self.adding.send(ended(program).write());
                 false
+            }
+            NearFrame::Order {
+                program,
+                order: HolderOrder::End { .. },
+                ..
+            } if self.resumes.contains_key(&program) => {
+                self.ending.insert(program);
+                true
             }
             NearFrame::Forget { program } => {
                 self.groups.lock().remove(&program);
                 self.resumes.remove(&program);
+                self.ending.remove(&program);
                 if let Some(origin) = self.recalled.remove(&program) {
                     let reader = self.reader.clone();
                     windlass_task::spawn(async move { reader.remove(origin).await });
@@ -279,7 +290,9 @@ impl FrameGate for NearGate {
         | FarFrame::Ended { program, .. }
         | FarFrame::Failed { program, .. }
         | FarFrame::Gone { program, .. } = &far
+            && !(matches!(far, FarFrame::Failed { .. }) && self.resumes.contains_key(program))
         {
+            // One that cannot be resumed for now still runs.
             self.groups.lock().remove(program);
         }
         match far {
@@ -297,6 +310,15 @@ impl FrameGate for NearGate {
             },
             _ => true,
         }
+    }
+}
+
+/// The end of a program that does not exist any more.
+fn ended(program: u64) -> FarFrame {
+    FarFrame::Ended {
+        program,
+        ended: 0,
+        survivors: Vec::new(),
     }
 }
 

@@ -5,10 +5,9 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::io::AsyncWriteExt;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
-use windlass_hold_wire::{FarFrame, LinkSession, NearFrame, ProgramOrigin, frame};
+use windlass_hold_wire::{FarFrame, LinkSession, NearFrame, ProgramOrigin};
 use windlass_host::serve;
 use windlass_process::TakeOverError;
 
@@ -18,7 +17,7 @@ use super::recording::{OutputRecord, RecordClosing};
 use super::{Worker, WorkerOptions};
 use crate::broker::words;
 use crate::error::Trouble;
-use crate::link::{Flow, LinkEnd, LinkEnding, PIPE};
+use crate::link::{Flow, FrameWriter, LinkEnd, LinkEnding, PIPE};
 
 /// The time limit for sending the last frames of a far end.
 const FLUSHING: Duration = Duration::from_secs(2);
@@ -53,6 +52,8 @@ struct SessionState {
     queues: Option<FarQueues>,
     /// Counts links.
     links: u64,
+    /// The number of links that are being opened.
+    opening: u32,
     lease: Duration,
 }
 
@@ -82,6 +83,11 @@ impl FarSession {
         }
     }
 
+    /// Notes that [`FarSession::open`] follows.
+    pub(super) fn note_opening(&self) {
+        self.state.lock().opening += 1;
+    }
+
     /// Starts serving over a new link. The earlier link releases the programs first.
     pub(super) async fn open(
         self: &Arc<Self>,
@@ -89,6 +95,21 @@ impl FarSession {
         link: &str,
     ) -> Result<(), Trouble> {
         let mut serving = self.serving.lock().await;
+        let opened = self.serve(worker, link, &mut serving).await;
+        self.state.lock().opening -= 1;
+        if opened.is_err() && serving.is_none() {
+            // The earlier link may have ended meanwhile, and did not remove the session.
+            self.ended(Arc::downgrade(worker));
+        }
+        opened
+    }
+
+    async fn serve(
+        self: &Arc<Self>,
+        worker: &Arc<Worker>,
+        link: &str,
+        serving: &mut Option<FarEndTask>,
+    ) -> Result<(), Trouble> {
         if let Some(earlier) = serving.take() {
             let _ = earlier.stop.send(());
             let _ = earlier.task.await;
@@ -111,7 +132,7 @@ impl FarSession {
             messages,
             to: names.to_runtime(link),
             from_pipe,
-            to_pipe,
+            to_pipe: FrameWriter::new(to_pipe),
             added,
             told,
             flow: Flow::default(),
@@ -160,7 +181,7 @@ impl FarSession {
             };
             let mut sessions = worker.sessions.lock();
             let state = session.state.lock();
-            if state.links != links {
+            if state.links != links || state.opening > 0 {
                 return;
             }
             sessions.remove(&session.session);
@@ -441,16 +462,15 @@ async fn serve_link(
 /// a worker that stays cut off. After a reconnect, the runtime has three heartbeats to open another link. Starts that
 /// were claimed in this time are delivered.
 async fn wait_for_broker(end: &mut LinkEnd, heartbeat: Duration, limit: Duration) {
-    let beat = frame(&NearFrame::Beat.write());
     let mut over = std::pin::pin!(tokio::time::sleep(limit));
     loop {
         let added = tokio::select! {
             () = end.broker.connected() => break,
             () = &mut over => return,
-            Some(added) = end.added.recv() => frame(&added),
-            () = tokio::time::sleep(heartbeat) => beat.clone(),
+            Some(added) = end.added.recv() => added,
+            () = tokio::time::sleep(heartbeat) => NearFrame::Beat.write(),
         };
-        if end.to_pipe.write_all(&added).await.is_err() {
+        if end.to_pipe.write(&added).await.is_none() {
             return;
         }
     }
@@ -459,9 +479,9 @@ async fn wait_for_broker(end: &mut LinkEnd, heartbeat: Duration, limit: Duration
     loop {
         let added = tokio::select! {
             () = &mut over => return,
-            Some(added) = end.added.recv() => frame(&added),
+            Some(added) = end.added.recv() => added,
         };
-        if end.to_pipe.write_all(&added).await.is_err() {
+        if end.to_pipe.write(&added).await.is_none() {
             return;
         }
     }

@@ -1,6 +1,6 @@
 use futures_util::StreamExt;
 use tokio::io::AsyncReadExt;
-use windlass_hold_wire::HolderOrder;
+use windlass_hold_wire::{HolderOrder, frame};
 use windlass_testing::needs;
 
 use super::*;
@@ -24,7 +24,7 @@ async fn a_start_is_delivered_while_a_runtime_has_time_to_return() {
         messages,
         to: String::from("near"),
         from_pipe,
-        to_pipe,
+        to_pipe: FrameWriter::new(to_pipe),
         added,
         told,
         flow: Flow::default(),

@@ -1,6 +1,6 @@
 //! Filters the frames between a far end and its runtime, and counts the programs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
@@ -19,6 +19,8 @@ pub(super) struct FarGate {
     telling: mpsc::UnboundedSender<Vec<u8>>,
     /// Progress of programs that have not exited, or whose output has not been sent completely.
     outputs: HashMap<u64, OutputProgress>,
+    /// Programs that the far end was asked to resume, and has not replied to yet.
+    resuming: HashSet<u64>,
 }
 
 /// How much of a program's output has been sent.
@@ -41,6 +43,7 @@ impl FarGate {
             session,
             telling,
             outputs: HashMap::new(),
+            resuming: HashSet::new(),
         }
     }
 
@@ -55,6 +58,14 @@ impl FarGate {
         if !worker.is_counted(&id) {
             worker.occupy(id, resumed(&session.runtime, pid));
             session.note_found(worker, program);
+        }
+    }
+
+    /// Handles a program that cannot be resumed for now. Its holder still has it.
+    fn note_not_resumed(&mut self, program: u64) {
+        if self.session.is_adopted(program) {
+            self.outputs.remove(&program);
+            self.session.leave(&self.worker, program);
         }
     }
 
@@ -98,16 +109,18 @@ impl FrameGate for FarGate {
         }
         let session = self.session.session;
         match FarFrame::read(frame) {
-            Some(FarFrame::Failed { program, .. }) if self.session.is_adopted(program) => {
-                // Its holder still has it.
-                self.outputs.remove(&program);
-                self.session.leave(&self.worker, program);
+            Some(FarFrame::Failed { program, .. }) if self.resuming.remove(&program) => {
+                self.note_not_resumed(program);
             }
             Some(FarFrame::Failed { program, .. } | FarFrame::Gone { program, .. }) => {
+                self.resuming.remove(&program);
                 self.outputs.remove(&program);
                 self.session.lose_program(&self.worker, program);
             }
-            Some(FarFrame::Resumed { program, pid, .. }) => self.note_resumed(program, pid),
+            Some(FarFrame::Resumed { program, pid, .. }) => {
+                self.resuming.remove(&program);
+                self.note_resumed(program, pid);
+            }
             Some(FarFrame::Exited {
                 program, offset, ..
             }) => {
@@ -137,6 +150,7 @@ impl FrameGate for FarGate {
                 origin: Some(origin),
                 ..
             }) => {
+                self.resuming.insert(program);
                 self.note_output(program, |progress| progress.sent = from);
                 self.session.note_claimed(program);
                 self.session.note_origin(program, origin);
@@ -145,6 +159,7 @@ impl FrameGate for FarGate {
                 true
             }
             Some(NearFrame::Resume { program, from, .. }) => {
+                self.resuming.insert(program);
                 self.note_output(program, |progress| progress.sent = from);
                 // It is not followed any more.
                 let id = (self.session.session, program);

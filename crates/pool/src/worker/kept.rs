@@ -101,6 +101,22 @@ impl KeptPrograms {
 }
 
 impl Worker {
+    /// Counts a program under another id.
+    fn rename(&self, earlier: &ProgramId, id: ProgramId, runtime: &str) {
+        let mut running = self.running.lock();
+        if let Some(mut program) = running.remove(earlier) {
+            runtime.clone_into(&mut program.runtime);
+            running.insert(id, program);
+        }
+        drop(running);
+        let mut exited = self.exited.lock();
+        if exited.remove(earlier) {
+            exited.insert(id);
+        }
+        drop(exited);
+        self.changed.notify_one();
+    }
+
     /// Hands a kept program over to a session. The link of the session that has it releases it first.
     pub(super) async fn hand_over(&self, origin: &ProgramOrigin, to: &FarSession, number: u64) {
         let id = (to.session, number);
@@ -109,25 +125,17 @@ impl Worker {
         if earlier == id {
             return;
         }
+        // Before the first await, because the link of the session may end meanwhile: it must be counted once.
+        self.rename(&earlier, id, &to.runtime);
         let session = self.sessions.lock().get(&earlier.0).cloned();
         if let Some(session) = session {
             session.give_away(earlier.1);
             if earlier.0 != to.session {
                 session.stop().await;
+                // Its last frames have opened the record again.
+                session.give_away(earlier.1);
             }
         }
-        let mut running = self.running.lock();
-        if let Some(mut program) = running.remove(&earlier) {
-            to.runtime.clone_into(&mut program.runtime);
-            running.insert(id, program);
-        }
-        drop(running);
-        let mut exited = self.exited.lock();
-        if exited.remove(&earlier) {
-            exited.insert(id);
-        }
-        drop(exited);
-        self.changed.notify_one();
     }
 }
 
