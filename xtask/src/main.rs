@@ -15,6 +15,7 @@ mod bench;
 mod ci;
 mod clients;
 mod conformance;
+mod cpu;
 mod esctest;
 mod fleet;
 mod frameworks;
@@ -32,6 +33,7 @@ mod test;
 mod tidy;
 mod workspace;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::bail;
@@ -43,8 +45,9 @@ usage: cargo xtask <chore> [arguments]
 
   tidy      check which crate uses which, the manifests, the test folders and
             that the counts of the ratchet do not rise; --tighten lowers them
-  test      install what the tests need, run all of them, count them; --sandbox
-            workspace confines the tools of the command's tests
+  test      install what the tests need, run all of them, count them; --help lists
+            the ways to select some
+  stress    run tests many times beside other load; --help lists the arguments
   schemas   write schemas/*.schema.json and openapi.json
   shots     make the pictures of the page in docs/guide; arguments name some
   bench     run the benchmarks; arguments are passed on
@@ -74,7 +77,7 @@ usage: cargo xtask <chore> [arguments]
             conformance and packages: what must hold before a merge";
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -84,7 +87,16 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &[String]) -> anyhow::Result<()> {
+fn run(arguments: &[OsString]) -> anyhow::Result<()> {
+    if let Some((chore, rest)) = arguments.split_first()
+        && chore == test::guard::CHORE
+    {
+        return test::guard::run(rest);
+    }
+    let arguments = arguments
+        .iter()
+        .map(|word| word.to_string_lossy().into_owned());
+    let arguments: Vec<String> = arguments.collect();
     let Some((chore, rest)) = arguments.split_first() else {
         bail!("no chore was given\n\n{USAGE}");
     };
@@ -114,6 +126,7 @@ fn run(arguments: &[String]) -> anyhow::Result<()> {
         "esctest" => esctest::run(rest),
         "kernels" => kernels::run(rest),
         "package" => artefacts::run(rest),
+        "stress" => test::stress::run(rest),
         "ci" => ci::run(),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");

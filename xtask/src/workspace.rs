@@ -18,15 +18,38 @@ pub(crate) fn cargo_command() -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(program);
     command.current_dir(root());
-    // These variables would rerun build scripts that read them, and rebuild
-    // everything that depends on those.
+    // Otherwise build scripts that read them run again, and everything that
+    // depends on those is rebuilt.
+    forget_own_package(&mut command);
+    command
+}
+
+/// The running program, to be started again. Cargo may have replaced its file meanwhile.
+pub(crate) fn own_program() -> anyhow::Result<PathBuf> {
+    if cfg!(target_os = "linux") {
+        return Ok(PathBuf::from(format!("/proc/{}/exe", std::process::id())));
+    }
+    std::env::current_exe().context("cannot find the program of this chore")
+}
+
+/// Removes the variables by which cargo tells a program its package: they are those of `xtask`.
+pub(crate) fn forget_own_package(command: &mut Command) {
     let ours = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(ours) {
             command.env_remove(name);
         }
     }
-    command
+}
+
+/// The folder that cargo builds in.
+pub(crate) fn target_folder() -> anyhow::Result<PathBuf> {
+    let metadata = cargo_metadata::MetadataCommand::new()
+        .current_dir(root())
+        .no_deps()
+        .exec()
+        .context("cannot ask cargo where it builds")?;
+    Ok(metadata.target_directory.into_std_path_buf())
 }
 
 /// Runs cargo and shows its output; fails if its exit code is not 0.
@@ -54,13 +77,7 @@ pub(crate) fn build_windlass() -> anyhow::Result<PathBuf> {
 
 /// The path of a program that cargo has built for a trial.
 pub(crate) fn built(name: &str) -> anyhow::Result<PathBuf> {
-    let metadata = cargo_metadata::MetadataCommand::new()
-        .current_dir(root())
-        .no_deps()
-        .exec()
-        .context("cannot ask cargo where it builds")?;
-    let folder = metadata.target_directory.as_std_path().join("debug");
-    let path = folder.join(name);
+    let path = target_folder()?.join("debug").join(name);
     ensure!(path.is_file(), "cargo has not built `{}`", path.display());
     Ok(path)
 }

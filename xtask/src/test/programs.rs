@@ -154,9 +154,9 @@ fn install_missing(is_wanted: impl Fn(&Needed) -> bool) -> Shortage {
         let why = String::new();
         return Shortage { missing, why };
     }
-    let why = match obstacle(rustix::process::geteuid().is_root(), &path) {
-        Some(why) => why.to_owned(),
-        None => match install(&packages(&missing)) {
+    let why = match Installer::find(rustix::process::geteuid().is_root(), &path) {
+        Err(why) => why.to_owned(),
+        Ok(installer) => match installer.install(&packages(&missing)) {
             Ok(()) => "installing its package did not bring it".to_owned(),
             Err(error) => format!("{error:#}"),
         },
@@ -185,17 +185,6 @@ fn is_executable(file: &Path) -> bool {
         .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
-/// The reason why nothing can be installed, if any.
-fn obstacle(root: bool, path: &OsStr) -> Option<&'static str> {
-    if !root {
-        Some("only root can install it")
-    } else if !is_in(path, "apt-get") {
-        Some("`apt-get` is not installed")
-    } else {
-        None
-    }
-}
-
 /// The packages to install, without duplicates.
 fn packages(missing: &[Needed]) -> Vec<&'static str> {
     let mut packages: Vec<_> = missing.iter().map(|needed| needed.package).collect();
@@ -204,22 +193,56 @@ fn packages(missing: &[Needed]) -> Vec<&'static str> {
     packages
 }
 
-fn install(packages: &[&str]) -> anyhow::Result<()> {
-    apt_get(&["update"])?;
-    let arguments = ["install", "--yes", "--no-install-recommends"];
-    apt_get(&[&arguments, packages].concat())
+/// `apt-get`, as root.
+#[derive(Debug, PartialEq, Eq)]
+struct Installer {
+    /// Whether root is reached by `sudo`.
+    sudo: bool,
 }
 
-fn apt_get(arguments: &[&str]) -> anyhow::Result<()> {
-    let said = format!("apt-get {}", arguments.join(" "));
-    println!("$ {said}");
-    let status = Command::new("apt-get")
-        .args(arguments)
-        .env("DEBIAN_FRONTEND", "noninteractive")
-        .status()
-        .with_context(|| format!("`{said}` could not be run"))?;
-    ensure!(status.success(), "`{said}` failed");
-    Ok(())
+impl Installer {
+    /// Finds a way to install packages; the error is the reason why there is none.
+    fn find(root: bool, path: &OsStr) -> Result<Self, &'static str> {
+        if !is_in(path, "apt-get") {
+            return Err("`apt-get` is not installed");
+        }
+        if root {
+            return Ok(Self { sudo: false });
+        }
+        // Without a password, as on machines that only run checks.
+        let sudo = Command::new("sudo").args(["-n", "true"]).output();
+        if sudo.is_ok_and(|output| output.status.success()) {
+            Ok(Self { sudo: true })
+        } else {
+            Err("only root can install it")
+        }
+    }
+
+    fn install(&self, packages: &[&str]) -> anyhow::Result<()> {
+        println!("installing Debian packages: {}", packages.join(" "));
+        self.apt_get(&["update"])?;
+        let arguments = ["install", "--yes", "--no-install-recommends"];
+        self.apt_get(&[&arguments, packages].concat())
+    }
+
+    fn apt_get(&self, arguments: &[&str]) -> anyhow::Result<()> {
+        let said = format!("apt-get {}", arguments.join(" "));
+        println!("$ {said}");
+        let mut command = if self.sudo {
+            let mut sudo = Command::new("sudo");
+            sudo.args(["-n", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
+            sudo
+        } else {
+            Command::new("apt-get")
+        };
+        let status = command
+            .args(arguments)
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .status()
+            .with_context(|| format!("`{said}` could not be run"))?;
+        ensure!(status.success(), "`{said}` failed");
+        Ok(())
+    }
 }
 
 fn skip_line(needed: &Needed, why: &str) -> String {

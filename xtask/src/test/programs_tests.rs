@@ -65,11 +65,16 @@ fn a_package_is_installed_once() {
 }
 
 #[test]
-fn installing_needs_root_and_apt_get() {
-    let bare = tempfile::tempdir().unwrap();
-    let path = bare.path().as_os_str();
-    assert_eq!(obstacle(false, path), Some("only root can install it"));
-    assert_eq!(obstacle(true, path), Some("`apt-get` is not installed"));
+fn installing_needs_apt_get() {
+    let machine = tempfile::tempdir().unwrap();
+    let path = machine.path().as_os_str();
+    let absent = Err("`apt-get` is not installed");
+    assert_eq!(Installer::find(true, path), absent);
+    assert_eq!(Installer::find(false, path), absent);
+    let file = machine.path().join("apt-get");
+    std::fs::write(&file, "").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(Installer::find(true, path), Ok(Installer { sudo: false }));
 }
 
 #[test]

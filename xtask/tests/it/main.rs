@@ -6,3 +6,4 @@
 )]
 
 mod counts;
+mod guard;

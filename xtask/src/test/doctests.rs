@@ -1,25 +1,51 @@
-//! Counts tests from the output of `cargo test`.
+//! Runs the examples in the documentation of libraries, which only rustdoc can compile.
 //!
-//! A test may itself run a test binary, and if it fails, its output includes
-//! that of the binary. So a result counts only if it matches the announcement
-//! before it.
+//! Their counts are read from the output. The output of a test binary contains that of its tests, which may run test
+//! binaries of their own, and if it fails, its output includes that of the binary. So a result counts only if it matches
+//! the announcement before it.
 
-use std::fmt;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
 
-/// The sum over all test binaries and doc tests.
+use anyhow::Context;
+
+use crate::test::Tally;
+use crate::workspace;
+
+/// Runs the examples with this command, shows its output and adds its counts. Returns whether all passed.
+pub(super) fn run(mut command: Command, tally: &mut Tally) -> anyhow::Result<bool> {
+    let said = workspace::shown(&command);
+    println!("$ {said}");
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot run `{said}`"))?;
+    let stdout = child.stdout.take().context("cargo has no stdout")?;
+    let mut counts = DoctestCounts::default();
+    let mut ours = std::io::stdout().lock();
+    for line in BufReader::new(stdout).split(b'\n') {
+        let line = line?;
+        counts.read(&String::from_utf8_lossy(&line));
+        ours.write_all(&line)?;
+        ours.write_all(b"\n")?;
+        ours.flush()?;
+    }
+    drop(ours);
+    tally.passed += counts.passed;
+    tally.failed += counts.failed;
+    Ok(child.wait()?.success())
+}
+
+/// The sum over all libraries. Examples marked `ignore` are not counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Tally {
-    /// Tests that passed.
-    pub(super) passed: usize,
-    /// Tests that failed.
-    pub(super) failed: usize,
-    /// Tests that did not run.
-    pub(super) skipped: usize,
+struct DoctestCounts {
+    passed: usize,
+    failed: usize,
     /// The running binary.
     binary: Option<Binary>,
 }
 
-/// A test binary without a result yet.
+/// A binary without a result yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Binary {
     /// The announced number of tests.
@@ -30,17 +56,16 @@ struct Binary {
 
 /// A line such as `test result: ok. 3 passed; 0 failed; 1 ignored; …`.
 #[derive(Debug, Clone, Copy, Default)]
-struct Counts {
+struct ResultLine {
     passed: usize,
     failed: usize,
     ignored: usize,
     measured: usize,
-    filtered: usize,
 }
 
-impl Tally {
+impl DoctestCounts {
     /// Handles the next line of the output.
-    pub(super) fn read(&mut self, line: &str) {
+    fn read(&mut self, line: &str) {
         if let Some(tests) = announced(line) {
             // In the output of a test, this is another binary; otherwise the
             // binary before it died without a result.
@@ -54,27 +79,15 @@ impl Tally {
             if let Some(binary) = &mut self.binary {
                 binary.showing = true;
             }
-        } else if let Some(counts) = Counts::read(line)
+        } else if let Some(result) = ResultLine::read(line)
             && self
                 .binary
-                .is_some_and(|binary| counts.tests() == binary.tests)
+                .is_some_and(|binary| result.tests() == binary.tests)
         {
-            self.passed += counts.passed;
-            self.failed += counts.failed;
-            self.skipped += counts.ignored + counts.filtered;
+            self.passed += result.passed;
+            self.failed += result.failed;
             self.binary = None;
         }
-    }
-
-    /// Counts one test as skipped that the test harness counted as passed.
-    pub(super) fn skip_one(&mut self) {
-        self.passed = self.passed.saturating_sub(1);
-        self.skipped += 1;
-    }
-
-    /// Whether at least one test ran.
-    pub(super) fn ran(self) -> bool {
-        self.passed + self.failed > 0
     }
 }
 
@@ -87,7 +100,7 @@ fn announced(line: &str) -> Option<usize> {
     number.parse().ok()
 }
 
-impl Counts {
+impl ResultLine {
     fn read(line: &str) -> Option<Self> {
         let (_, counts) = line.strip_prefix("test result: ")?.split_once(". ")?;
         let mut read = Self::default();
@@ -100,7 +113,6 @@ impl Counts {
                 "failed" => &mut read.failed,
                 "ignored" => &mut read.ignored,
                 "measured" => &mut read.measured,
-                "filtered out" => &mut read.filtered,
                 _ => continue,
             };
             *place = number.parse().ok()?;
@@ -114,16 +126,6 @@ impl Counts {
     }
 }
 
-impl fmt::Display for Tally {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "{} passed, {} failed, {} skipped",
-            self.passed, self.failed, self.skipped
-        )
-    }
-}
-
 #[cfg(test)]
-#[path = "tally_tests.rs"]
+#[path = "doctests_tests.rs"]
 mod tests;

@@ -1,0 +1,59 @@
+//! Tests that share something which the machine has once, or that may take longer than others.
+//!
+//! A test belongs to the first group of [`GROUPS`] that names it. All others run side by side, each within [`LIMIT`].
+
+use std::time::Duration;
+
+/// The time of a test without a group, after which it is killed.
+pub(super) const LIMIT: Duration = Duration::from_mins(1);
+
+/// Tests with a limit of their own.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Group {
+    pub(super) name: &'static str,
+    /// The number of them that run at the same time.
+    pub(super) at_once: usize,
+    /// The time after which one of them is killed.
+    pub(super) limit: Duration,
+    /// Why it differs from other tests.
+    pub(super) reason: &'static str,
+    /// The beginnings of the names of its tests, each with the package before it.
+    tests: &'static [&'static str],
+}
+
+/// All groups.
+pub(super) const GROUPS: &[Group] = &[
+    Group {
+        name: "browser",
+        at_once: 1,
+        limit: Duration::from_mins(2),
+        reason: "a browser needs a core for itself, and its page is tried in steps",
+        tests: &["windlass-cli it page"],
+    },
+    Group {
+        name: "broker",
+        at_once: 3,
+        limit: Duration::from_mins(3),
+        reason: "each test starts brokers and workers, and ends some of them one after another",
+        tests: &["windlass-cli it pool"],
+    },
+    Group {
+        name: "connection",
+        at_once: 3,
+        limit: Duration::from_mins(2),
+        reason: "a lost connection is noticed after missed heartbeats",
+        tests: &["windlass-cli it hosts", "windlass-cli it network"],
+    },
+];
+
+/// The index of the test's group in [`GROUPS`]. `name` is the test's whole name.
+pub(super) fn of(name: &str) -> Option<usize> {
+    GROUPS
+        .iter()
+        .position(|group| group.tests.iter().any(|tests| name.starts_with(tests)))
+}
+
+/// The time after which a test of this group is killed.
+pub(super) fn limit(group: Option<usize>) -> Duration {
+    group.map_or(LIMIT, |group| GROUPS[group].limit)
+}
