@@ -24,8 +24,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
+use crate::test::AllowedSkips;
 use crate::workspace;
-use build::Profile;
+use archive::PackingEffort;
+use build::{BuiltProgram, Profile};
 use stage::StagedFiles;
 
 const USAGE: &str = "\
@@ -62,12 +64,25 @@ enum ProgramSource {
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     match task(arguments)? {
         Task::Build { source, check } => {
-            build_all(&source)?;
-            if check { check::run(&dist()) } else { Ok(()) }
+            build_all(&match source {
+                ProgramSource::Profile(profile) => build::program(profile)?,
+                ProgramSource::File(file) => build::there(file, PackingEffort::Most)?,
+            })?;
+            if check {
+                check::run(&dist(), &|_| true)
+            } else {
+                Ok(())
+            }
         }
-        Task::Check => check::run(&dist()),
+        Task::Check => check::run(&dist(), &|_| true),
         Task::Join(folder) => join(&folder),
     }
+}
+
+/// Packages this program quickly and checks every package. A check that cannot run here must be allowed.
+pub(crate) fn pack_and_check(program: &Path, allowed: &AllowedSkips) -> anyhow::Result<()> {
+    build_all(&build::there(program.to_owned(), PackingEffort::Least)?)?;
+    check::run(&dist(), &|check| allowed.allow(&format!("package {check}")))
 }
 
 fn task(arguments: &[String]) -> anyhow::Result<Task> {
@@ -104,14 +119,10 @@ fn dist() -> PathBuf {
     workspace::root().join("dist")
 }
 
-fn build_all(source: &ProgramSource) -> anyhow::Result<()> {
+fn build_all(program: &BuiltProgram) -> anyhow::Result<()> {
     let dist = dist();
     empty(&dist)?;
-    let program = match source {
-        ProgramSource::Profile(profile) => build::program(*profile)?,
-        ProgramSource::File(file) => build::there(file.clone())?,
-    };
-    let stage = StagedFiles::make(&program)?;
+    let stage = StagedFiles::make(program)?;
     let platform = npm::platform(&stage, &dist)?;
     let made = [
         tarball::make(&stage, &dist)?,
@@ -153,7 +164,7 @@ fn join(folder: &Path) -> anyhow::Result<()> {
         .iter()
         .filter(|platform| dist.join(npm::platform_file(platform, &version)).is_file())
         .collect();
-    npm::meta(&version, &there, &dist, archive::PackingEffort::Most)?;
+    npm::meta(&version, &there, &dist, PackingEffort::Most)?;
     archive::checksums(&dist)
 }
 

@@ -4,7 +4,7 @@
 //! The suite's tools are programs, and a small MCP server for features that
 //! only such a server has: `xtask/conformance`. Every check of both versions of
 //! the protocol must pass, except those of [`NOT_OURS`], each with the reason
-//! why it does not apply. Without npm the suite is reported as skipped.
+//! why it does not apply.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -14,7 +14,6 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
-use cargo_metadata::MetadataCommand;
 use serde_json::Value;
 
 use crate::clients;
@@ -35,15 +34,15 @@ const NOT_OURS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Runs the suite with its tools in this sandbox; fails if a check failed.
+/// Builds the program and runs the suite.
 pub(crate) fn run(sandbox: ToolSandbox) -> anyhow::Result<()> {
-    if Command::new("npm").arg("--version").output().is_err() {
-        println!("skipping the MCP conformance suite: `npm` is not installed");
-        return Ok(());
-    }
+    check(&workspace::build_windlass()?, sandbox)
+}
+
+/// Runs the suite against this program, with its tools in this sandbox; fails if a check failed.
+pub(crate) fn check(windlass: &Path, sandbox: ToolSandbox) -> anyhow::Result<()> {
     let node = clients::provide()?.join("mcp-node");
-    workspace::cargo(["build", "--package", "windlass-cli"])?;
-    let server = Server::start(sandbox)?;
+    let server = Server::start(windlass, sandbox)?;
     let results = server.folder.join("results");
     let outcome =
         VERSIONS
@@ -133,19 +132,13 @@ struct Server {
 }
 
 impl Server {
-    fn start(sandbox: ToolSandbox) -> anyhow::Result<Self> {
+    fn start(windlass: &Path, sandbox: ToolSandbox) -> anyhow::Result<Self> {
         let folder =
             std::env::temp_dir().join(format!("windlass-conformance-{}", std::process::id()));
         std::fs::create_dir_all(&folder)?;
         let socket = folder.join("mcp.sock");
-        let metadata = MetadataCommand::new()
-            .current_dir(workspace::root())
-            .no_deps()
-            .exec()
-            .context("cannot ask cargo where it builds")?;
-        let built = metadata.target_directory.as_std_path();
         let fixtures = workspace::root().join("xtask/conformance");
-        let mut command = Command::new(built.join("debug/windlass"));
+        let mut command = Command::new(windlass);
         command
             .args(["mcp", "--config"])
             .arg(fixtures.join("config.toml"))

@@ -20,6 +20,7 @@ mod esctest;
 mod fleet;
 mod frameworks;
 mod kernels;
+mod lint;
 mod lint_api;
 mod nats;
 mod packages;
@@ -29,6 +30,7 @@ mod schemas;
 mod sdk_bench;
 mod sdks;
 mod shots;
+mod stages;
 mod test;
 mod tidy;
 mod workspace;
@@ -48,6 +50,7 @@ usage: cargo xtask <chore> [arguments]
   test      install what the tests need, run all of them, count them; --help lists
             the ways to select some
   stress    run tests many times beside other load; --help lists the arguments
+  lint      clippy, the cargo features and the documentation; a warning is an error
   schemas   write schemas/*.schema.json and openapi.json
   shots     make the pictures of the page in docs/guide; arguments name some
   bench     run the benchmarks; arguments are passed on
@@ -73,8 +76,8 @@ usage: cargo xtask <chore> [arguments]
             machine; arguments name suites of Debian, --tests adds tests of limits
   package   build everything that users install into dist/, and try it;
             --check tries what is there, --profile NAME builds another way
-  ci        formatting, clippy, features, tidy, test, terminals in a sandbox,
-            conformance and packages: what must hold before a merge";
+  ci        format, tidy, lint, test, terminals in a sandbox, conformance and packages:
+            what must hold before a merge; `check`, `test` or `package` runs a part";
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -103,7 +106,7 @@ fn run(arguments: &[OsString]) -> anyhow::Result<()> {
     if !rest.is_empty()
         && matches!(
             chore.as_str(),
-            "schemas" | "fleet" | "sdks" | "lint-api" | "real-model" | "ci"
+            "schemas" | "fleet" | "sdks" | "lint-api" | "real-model"
         )
     {
         bail!("`{chore}` takes no arguments, but `{}` was given", rest[0]);
@@ -127,7 +130,8 @@ fn run(arguments: &[OsString]) -> anyhow::Result<()> {
         "kernels" => kernels::run(rest),
         "package" => artefacts::run(rest),
         "stress" => test::stress::run(rest),
-        "ci" => ci::run(),
+        "lint" => lint::run(rest),
+        "ci" => ci::run(rest),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");
             Ok(())

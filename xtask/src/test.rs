@@ -35,8 +35,8 @@ use crate::workspace;
 use binaries::{BuiltTests, Test};
 use pool::{PoolOptions, TestResult, Verdict};
 
-use options::TestOptions;
-use skips::AllowedSkips;
+pub(crate) use options::TestOptions;
+pub(crate) use skips::AllowedSkips;
 
 /// Names the file to which a skipped test writes its name and the reason.
 const SKIP_LOG: &str = "WINDLASS_SKIP_LOG";

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 
 use crate::artefacts::archive::PackingEffort;
-use crate::artefacts::{dependencies, platform, skip};
+use crate::artefacts::{platform, skip};
 use crate::{packages, workspace};
 
 /// The oldest glibc that a `dist` build supports.
@@ -62,7 +62,7 @@ impl Profile {
 /// Builds the program.
 pub(super) fn program(profile: Profile) -> anyhow::Result<BuiltProgram> {
     let platform = platform::here()?;
-    let target = dependencies::target_folder()?;
+    let target = workspace::target_folder()?;
     if profile == Profile::Dist && platform.is_linux() {
         match zig() {
             Ok(tools) => {
@@ -82,12 +82,9 @@ pub(super) fn program(profile: Profile) -> anyhow::Result<BuiltProgram> {
 }
 
 /// An existing program.
-pub(super) fn there(path: PathBuf) -> anyhow::Result<BuiltProgram> {
+pub(super) fn there(path: PathBuf, effort: PackingEffort) -> anyhow::Result<BuiltProgram> {
     ensure!(path.is_file(), "there is no `{}`", path.display());
-    Ok(BuiltProgram {
-        path,
-        effort: PackingEffort::Most,
-    })
+    Ok(BuiltProgram { path, effort })
 }
 
 fn built(path: PathBuf, effort: PackingEffort) -> anyhow::Result<BuiltProgram> {

@@ -40,16 +40,6 @@ pub(super) struct Dependencies {
     pub(super) root: usize,
 }
 
-/// The folder that cargo builds in.
-pub(super) fn target_folder() -> anyhow::Result<PathBuf> {
-    let metadata = MetadataCommand::new()
-        .current_dir(workspace::root())
-        .no_deps()
-        .exec()
-        .context("cannot ask cargo where it builds")?;
-    Ok(metadata.target_directory.into_std_path_buf())
-}
-
 impl Dependencies {
     /// Queries cargo for the packages of the program on this target.
     pub(super) fn read(triple: &str) -> anyhow::Result<Self> {

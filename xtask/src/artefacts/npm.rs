@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::artefacts::archive::{self, Compression, PackingEffort};
 use crate::artefacts::platform::Platform;
 use crate::artefacts::stage::{self, SUMMARY, StagedFiles};
-use crate::artefacts::{dependencies, empty, server_json};
+use crate::artefacts::{empty, server_json};
 use crate::workspace;
 
 /// The file name of the package `windlass`.
@@ -65,7 +65,7 @@ pub(super) fn meta(
     dist: &Path,
     effort: PackingEffort,
 ) -> anyhow::Result<Option<PathBuf>> {
-    let root = dependencies::target_folder()?.join("package-stage/npm-meta");
+    let root = workspace::target_folder()?.join("package-stage/npm-meta");
     let folder = root.join("package");
     empty(&folder)?;
     let library = library(&root)?;

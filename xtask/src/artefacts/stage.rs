@@ -9,7 +9,7 @@ use cargo_metadata::MetadataCommand;
 
 use crate::artefacts::archive::{self, PackingEffort};
 use crate::artefacts::build::BuiltProgram;
-use crate::artefacts::dependencies::{self, Dependencies};
+use crate::artefacts::dependencies::Dependencies;
 use crate::artefacts::platform::{self, Platform};
 use crate::artefacts::{elf, empty, licences, sbom, skip};
 use crate::workspace;
@@ -47,7 +47,7 @@ pub(super) struct StagedFiles {
 impl StagedFiles {
     /// Assembles everything.
     pub(super) fn make(program: &BuiltProgram) -> anyhow::Result<Self> {
-        let folder = dependencies::target_folder()?.join("package-stage");
+        let folder = workspace::target_folder()?.join("package-stage");
         empty(&folder)?;
         let platform = platform::here()?;
         let binary = folder.join("windlass");
