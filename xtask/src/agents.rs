@@ -130,7 +130,7 @@ fn build() -> anyhow::Result<Programs> {
     let windlass = workspace::build_windlass()?;
     let model = [
         "--package",
-        "windlass-testing",
+        "windlass-outside",
         "--example",
         "scripted-model",
     ];

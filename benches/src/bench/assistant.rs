@@ -18,11 +18,11 @@ use windlass::store::{SessionStart, Store};
 use windlass_assistant::{
     Assistant, Audience, Conversation, Heard, Model, ProviderSettings, Providers, system_prompt,
 };
+use windlass_outside::model::{ModelServer, Script, Turn};
 use windlass_protocol::{
     CallReply, ReplyContent, ReplyExtras, Said, SessionId, ToolCall, TurnEvent,
 };
 use windlass_runtime::{SessionEvent, ToolEvent};
-use windlass_testing::model::{ModelServer, Script, Turn};
 
 use super::fixture::Fixture;
 use super::plan::Pace;

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
-use windlass_testing::load::{Load, LoadReport, LoadTarget, Stalled};
+use windlass_outside::load::{Load, LoadReport, LoadTarget, Stalled};
 
 use super::plan::Pace;
 use super::proc;

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
+use windlass_outside::model::{self, Fault, ProviderFormat, Say, Turn};
 use windlass_protocol::Parameters;
 use windlass_runtime::Catalogue;
-use windlass_testing::model::{self, Fault, ProviderFormat, Say, Turn};
 use windlass_testing::{Scripted, lasting};
 
 use super::*;

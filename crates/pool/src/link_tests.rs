@@ -1,6 +1,6 @@
 use futures_util::FutureExt;
 use tokio::sync::mpsc::UnboundedSender;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use super::*;
 use crate::test_broker::TestBroker;

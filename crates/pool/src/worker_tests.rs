@@ -1,4 +1,4 @@
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use super::*;
 use crate::test_broker::TestBroker;

@@ -66,6 +66,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "task",
         ],
     ),
+    ("outside", &[]),
     ("testing", &["runtime", "protocol"]),
     ("example-tools", &["sdk"]),
     ("embed-examples", &["windlass"]),
@@ -75,8 +76,8 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// Programs, on which nothing may depend.
 const TOPS: [&str; 5] = ["cli", "benches", "xtask", "example-tools", "embed-examples"];
 
-/// The crate that is only for tests.
-const TESTING: &str = "testing";
+/// The crates that are only for tests.
+const FOR_TESTS: [&str; 2] = ["outside", "testing"];
 
 /// A crate of the workspace and its dependencies in the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -175,11 +176,12 @@ impl Rule {
         if TOPS.contains(&to) {
             return false;
         }
-        if to == TESTING && used_for == Use::Test {
+        let is_for_tests = FOR_TESTS.contains(&to);
+        if is_for_tests && used_for == Use::Test {
             return true;
         }
         match self {
-            Self::Shipped => to != TESTING,
+            Self::Shipped => !is_for_tests,
             Self::Everything => true,
             Self::These(may_use) => may_use.contains(&to),
         }
@@ -188,14 +190,17 @@ impl Rule {
 
 impl std::fmt::Display for Rule {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Shipped => formatter.write_str("every library crate, and `testing` in its tests"),
-            Self::Everything => formatter.write_str("every library crate"),
-            Self::These([]) => formatter.write_str("no crate of ours, and `testing` in its tests"),
-            Self::These(may_use) => {
-                write!(formatter, "{}, and `testing` in its tests", quoted(may_use))
-            }
-        }
+        let allowed = match self {
+            Self::Everything => return formatter.write_str("every library crate"),
+            Self::Shipped => "every library crate".to_owned(),
+            Self::These([]) => "no crate of ours".to_owned(),
+            Self::These(may_use) => quoted(may_use),
+        };
+        write!(
+            formatter,
+            "{allowed}, and {} in its tests",
+            quoted(&FOR_TESTS)
+        )
     }
 }
 

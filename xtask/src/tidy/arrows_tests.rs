@@ -44,7 +44,7 @@ fn the_arrows_of_the_design_are_right() {
 fn a_wrong_arrow_is_named_with_what_is_allowed() {
     assert_eq!(
         check("windlass-runtime -> windlass-protocol, windlass-process"),
-        "`runtime` must not use `process`; it may use `digest`, `output`, `protocol`, `task`, and `testing` in its tests"
+        "`runtime` must not use `process`; it may use `digest`, `output`, `protocol`, `task`, and `outside`, `testing` in its tests"
     );
 }
 
@@ -52,7 +52,7 @@ fn a_wrong_arrow_is_named_with_what_is_allowed() {
 fn a_leaf_uses_nothing_of_ours() {
     assert_eq!(
         check("windlass-output -> windlass-protocol"),
-        "`output` must not use `protocol`; it may use no crate of ours, and `testing` in its tests"
+        "`output` must not use `protocol`; it may use no crate of ours, and `outside`, `testing` in its tests"
     );
 }
 
@@ -61,14 +61,16 @@ fn a_front_end_names_no_executor() {
     assert_eq!(
         check("windlass-serve-mcp -> windlass-executors"),
         "`serve-mcp` must not use `executors`; it may use `runtime`, `schema`, `protocol`, `task`, \
-         and `testing` in its tests"
+         and `outside`, `testing` in its tests"
     );
 }
 
 #[test]
-fn tests_of_any_crate_may_use_testing() {
+fn tests_of_any_crate_may_use_the_crates_for_tests() {
     assert_eq!(
-        check("windlass-process -> ~windlass-testing; windlass-cli -> ~windlass-testing"),
+        check(
+            "windlass-process -> ~windlass-outside, ~windlass-testing; windlass-cli -> ~windlass-testing"
+        ),
         ""
     );
 }
@@ -77,16 +79,16 @@ fn tests_of_any_crate_may_use_testing() {
 fn tests_keep_to_the_arrows_otherwise() {
     assert_eq!(
         check("windlass-runtime -> ~windlass-executors"),
-        "`runtime` must not use `executors` in its tests; it may use `digest`, `output`, `protocol`, `task`, and `testing` in its tests"
+        "`runtime` must not use `executors` in its tests; it may use `digest`, `output`, `protocol`, `task`, and `outside`, `testing` in its tests"
     );
 }
 
 #[test]
-fn testing_is_never_shipped() {
+fn a_crate_for_tests_is_never_shipped() {
     assert_eq!(
         check("windlass-cli -> windlass-testing; windlass-runtime -> windlass-testing"),
-        "`cli` must not use `testing`; it may use every library crate, and `testing` in its tests\n\
-         `runtime` must not use `testing`; it may use `digest`, `output`, `protocol`, `task`, and `testing` in its tests"
+        "`cli` must not use `testing`; it may use every library crate, and `outside`, `testing` in its tests\n\
+         `runtime` must not use `testing`; it may use `digest`, `output`, `protocol`, `task`, and `outside`, `testing` in its tests"
     );
 }
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::json;
 use windlass_assistant::{AgentLimits, AgentSource, Agents, Effort, Model, OpenError};
+use windlass_outside::model::{Fault, ModelServer, Script, Turn};
 use windlass_protocol::HandleId;
 use windlass_runtime::{
     AdoptError, Catalogue, Conversations, Executor, JobDescription, Reporter, Runtime, Session,
     SessionOptions, Start,
 };
 use windlass_testing::contract::{Behaviour, Contractor, Specimen, check_contract};
-use windlass_testing::model::{Fault, ModelServer, Script, Turn};
 
 use crate::support::model;
 

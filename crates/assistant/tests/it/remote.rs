@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::json;
 use windlass_assistant::{Endpoint, ModelError, ModelEvent, ModelId, Patience, RemoteModel};
+use windlass_outside::model::{Fault, ModelServer, Say, Script, Turn};
 use windlass_protocol::{CallReply, Notice, NoticeKind, NoticeLevel, ReplyContent, TurnEvent};
 use windlass_schema::Dialect;
-use windlass_testing::model::{Fault, ModelServer, Say, Script, Turn};
 
 use crate::support::{APIS, Stage, ask, model_at, stage, user};
 

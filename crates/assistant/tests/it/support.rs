@@ -8,9 +8,9 @@ use windlass_assistant::{
     Endpoint, Model, ModelError, ModelEvent, ModelId, ModelReply, ModelRequest, Patience,
     ProviderApi, RemoteModel, Secret,
 };
+use windlass_outside::model::{ModelServer, Script, Turn};
 use windlass_protocol::TurnEvent;
 use windlass_schema::Dialect;
-use windlass_testing::model::{ModelServer, Script, Turn};
 
 /// Nothing takes longer, however busy the machine is.
 pub(crate) const DEADLINE: Duration = Duration::from_mins(1);

@@ -10,12 +10,12 @@ use windlass_assistant::{
     Assistant, Audience, Conversation, Heard, Interjection, ModelEvent, ModelInquirer, TurnError,
     TurnOutcome, system_prompt,
 };
+use windlass_outside::model::{Fault, ModelServer, Say, Script, Turn};
 use windlass_protocol::{Notice, NoticeKind, NoticeLevel, Said, TurnEvent};
 use windlass_runtime::{
     Attendance, Await, Catalogue, OnTurnEnd, QuestionPolicy, QuestionTarget, RunMode, RunPolicy,
     Runtime, SessionOptions, ToolDefinition,
 };
-use windlass_testing::model::{Fault, ModelServer, Say, Script, Turn};
 use windlass_testing::{Scripted, ScriptedPerson, lasting, question};
 
 use crate::support::{APIS, DEADLINE, model};

@@ -2,7 +2,7 @@
 //! `answer` and `permissions`, for an agent that cannot ask its user.
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::mcp_support::Mcp;
 use crate::support::{Project, Run, eventually};

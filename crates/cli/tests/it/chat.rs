@@ -2,8 +2,8 @@
 //! model.
 
 use serde_json::json;
+use windlass_outside::model::Turn;
 use windlass_process::Exit;
-use windlass_testing::model::Turn;
 
 use crate::query::asked;
 use crate::query_terminal::{Sitting, sit_at};

@@ -4,8 +4,8 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use windlass_outside::model::{Script, Turn};
 use windlass_process::Exit;
-use windlass_testing::model::{Script, Turn};
 
 use crate::http_support::Serve;
 use crate::query::asked;
@@ -283,7 +283,7 @@ async fn a_list_fits_the_terminal() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn models_are_named_where_the_provider_lists_them() {
-    let server = windlass_testing::model::ModelServer::start(Script::new(Vec::<Turn>::new()));
+    let server = windlass_outside::model::ModelServer::start(Script::new(Vec::<Turn>::new()));
     let server = server.await.unwrap();
     let project = Project::with_own_config(&format!(
         "[providers.llm.ollama]\nbase_url = \"{}\"\n[providers.llm.gone]\napi = \"chat\"\nbase_url = \"http://127.0.0.1:1/v1\"\n",

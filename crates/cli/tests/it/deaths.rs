@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::processes::{VICTIMS, Victim, has_exited, kill, parent};
 use crate::support::{Drive, Project, call, eventually, spawn, within};

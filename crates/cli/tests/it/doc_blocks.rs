@@ -9,8 +9,8 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Stdio;
 
+use windlass_outside::model::{ModelServer, Script, Turn};
 use windlass_process::Exit;
-use windlass_testing::model::{ModelServer, Script, Turn};
 
 use crate::building::workspace;
 use crate::query::asked;

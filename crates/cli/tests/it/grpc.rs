@@ -20,7 +20,7 @@ use windlass_control::proto::{
     OpenSessionRequest, PermissionReply, PermissionResponse, Question, RunCallsRequest,
     RunCallsResponse, ToolCall, ToolPart, WatchSessionRequest, WatchSessionResponse,
 };
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::http_support::Serve;
 use crate::support::{DEADLINE, Project, eventually};

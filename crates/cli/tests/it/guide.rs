@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::building::{build_package, sdk, workspace};
 use crate::support::{Drive, Project, call};

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::describing;
 use crate::support::{Drive, Project};

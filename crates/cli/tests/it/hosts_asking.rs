@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::hosts::{WINDLASS, hosted, over_ssh_with};
 use crate::mcp_support::Mcp;

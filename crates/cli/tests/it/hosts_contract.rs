@@ -17,9 +17,9 @@ use windlass::runtime::{
     AdoptError, Executor, Job, JobDescription, KeepRequest, Reporter, Reports, Start,
     ToolDefinition,
 };
+use windlass_outside::needs;
 use windlass_process::RemoteHost;
 use windlass_testing::contract::{Behaviour, Contractor, Specimen, check_contract};
-use windlass_testing::needs;
 
 use crate::hosts::WINDLASS;
 use crate::ssh_server::SshServer;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::hosts::{WINDLASS, hosted, over_ssh, piped};
 use crate::kept::spawn_kept;

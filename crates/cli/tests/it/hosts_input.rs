@@ -12,12 +12,12 @@ use serde_json::json;
 use windlass::executors::{Launcher, LauncherOptions};
 use windlass::host::{Host, HostOptions};
 use windlass_output::{OutputOptions, Screen};
+use windlass_outside::needs;
 use windlass_process::{
     Command, Exit, KeepOptions, Process, ProgramTerminal, RemoteAdoption, RemoteHost as _, Stdin,
     TerminalSize, WriteError,
 };
 use windlass_sandbox::{NetworkRule, SandboxMode, SandboxSettings, UnresolvedSandbox};
-use windlass_testing::needs;
 
 use crate::hosts::{WINDLASS, piped};
 use crate::hosts_faults::{far_end_in, lines_of};

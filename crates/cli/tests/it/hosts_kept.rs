@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use windlass::executors::{Launcher, LauncherOptions};
 use windlass::host::{Host, HostOptions};
 use windlass_output::OutputOptions;
+use windlass_outside::needs;
 use windlass_process::{Command, Exit, KeepOptions, Process, RemoteAdoption, RemoteHost, Stdin};
-use windlass_testing::needs;
 
 use crate::hosts::{WINDLASS, piped};
 use crate::http_support::Serve;

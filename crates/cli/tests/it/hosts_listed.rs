@@ -1,7 +1,7 @@
 //! `windlass hosts` and its check, for people and for programs.
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::hosts::{WINDLASS, piped};
 use crate::http_support::Serve;

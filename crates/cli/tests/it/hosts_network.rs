@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::hosts_faults::far_end_in;
 use crate::network::{FAR, Network, Weather, network};

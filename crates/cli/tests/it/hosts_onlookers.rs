@@ -1,6 +1,6 @@
 //! People and their handles on a host: everything that works for local handles does for these.
 
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::hosts::piped;
 use crate::support::Project;

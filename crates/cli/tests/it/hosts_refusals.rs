@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use windlass::host::{Host, HostOptions};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::hosts::{WINDLASS, hosted};
 use crate::hosts_faults::assert_numbers;

@@ -25,14 +25,14 @@ macro_rules! sessions {
         mod on_a_pipe {
             $(#[test]
             fn $name() {
-                windlass_testing::needs!($($program),+);
+                windlass_outside::needs!($($program),+);
                 super::over_a_pipe($session);
             })+
         }
         mod on_ssh {
             $(#[test]
             fn $name() {
-                windlass_testing::needs!("ssh", "sshd", "ssh-keygen", $($program),+);
+                windlass_outside::needs!("ssh", "sshd", "ssh-keygen", $($program),+);
                 super::over_ssh($session);
             })+
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::process::Signal;
 use serde_json::json;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::hosts::WINDLASS;
 use crate::hosts_faults::far_end_in;

@@ -1,7 +1,7 @@
 //! `windlass serve`: what can be asked over HTTP.
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::http_support::Serve;
 use crate::support::{Project, eventually};

@@ -104,7 +104,7 @@ fn open_to_all(path: &Path, mode: u32) {
 fn another_user_is_not_heard_at_the_control_socket() {
     const NOBODY: u32 = 65_534;
     if !rustix::process::geteuid().is_root() {
-        windlass_testing::skip("another_user", "root, who can be another user");
+        windlass_outside::skip("another_user", "root, who can be another user");
         return;
     }
     let project = Project::new();

@@ -3,7 +3,7 @@
 //! described.
 
 use serde_json::json;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::http_support::Serve;
 use crate::support::Project;

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::processes::Victim;
 use crate::support::{Drive, Project, call, eventually, spawn};

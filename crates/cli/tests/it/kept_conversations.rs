@@ -1,8 +1,8 @@
 //! Conversations that are taken up again, with the handles that were kept of them: `query --continue` and `chat`.
 
 use serde_json::{Value, json};
+use windlass_outside::model::Turn;
 use windlass_process::Exit;
-use windlass_testing::model::Turn;
 
 use crate::query::{Asked, asked, replies};
 use crate::query_terminal::sit_at;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::kept::{act, keeping_project, spawn_kept, told};
 use crate::processes::{VICTIMS, Victim, has_exited, kill, parent, signal};

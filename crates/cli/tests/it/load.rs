@@ -1,7 +1,7 @@
 //! Many readers and many callers at once. `cargo xtask bench --only load` does
 //! the same for longer.
 
-use windlass_testing::load::{Load, LoadTarget};
+use windlass_outside::load::{Load, LoadTarget};
 
 use crate::http_support::Serve;
 use crate::support::Project;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::http_support::Serve;
 use crate::support::Project;

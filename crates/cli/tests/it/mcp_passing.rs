@@ -3,7 +3,7 @@
 //! progress, log lines, and news of resources.
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::mcp_support::Mcp;
 use crate::support::Project;

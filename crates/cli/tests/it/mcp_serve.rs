@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::http_support::{Answer, Serve};
 use crate::processes::{Victim, has_exited, kill, signal};

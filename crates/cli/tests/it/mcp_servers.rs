@@ -1,7 +1,7 @@
 //! Tools of other MCP servers through the binary.
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::http_support::Serve;
 use crate::processes::{Victim, kill};

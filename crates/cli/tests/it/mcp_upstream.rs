@@ -2,7 +2,7 @@
 //! completions, and results that are no text.
 
 use serde_json::json;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::support::Project;
 

@@ -60,7 +60,7 @@ macro_rules! network {
             None => {
                 fn here() {}
                 let name = std::any::type_name_of_val(&here);
-                return windlass_testing::skip(
+                return windlass_outside::skip(
                     name.trim_end_matches("::here"),
                     "network namespaces",
                 );

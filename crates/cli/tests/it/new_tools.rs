@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::json;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::building::build_package;
 use crate::support::{Project, files_below};

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::processes::Victim;
 use crate::support::{Project, call};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 /// Runs a shell command once; returns its reply.
 #[track_caller]

@@ -2,7 +2,7 @@
 //! run instead.
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::support::Project;
 

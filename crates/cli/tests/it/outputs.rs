@@ -5,7 +5,7 @@ use std::fs::OpenOptions;
 use std::os::fd::OwnedFd;
 use std::process::{Output, Stdio};
 
-use windlass_testing::model::Turn;
+use windlass_outside::model::Turn;
 
 use crate::query::asked;
 use crate::support::{Drive, Project, spawn};

@@ -1,8 +1,8 @@
 //! Asking a model on the page: a scripted one, with real tools.
 
 use serde_json::{Value, json};
-use windlass_testing::model::{Fault, Say, Turn};
-use windlass_testing::needs;
+use windlass_outside::model::{Fault, Say, Turn};
+use windlass_outside::needs;
 
 use crate::http_support::Serve;
 use crate::page_support::Browser;

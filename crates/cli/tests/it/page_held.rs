@@ -1,7 +1,7 @@
 //! The page while servers die: two browsers go on where they were, and end what is held.
 
 use serde_json::json;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::http_support::Serve;
 use crate::kept_serve::keeping;

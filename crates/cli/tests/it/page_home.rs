@@ -2,7 +2,7 @@
 //! things by hand; and the field for a token that is missing.
 
 use serde_json::json;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::http_support::Serve;
 use crate::page_support::Browser;

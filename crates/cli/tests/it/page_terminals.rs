@@ -1,7 +1,7 @@
 //! Terminals on the page: the mouse, links, looks, searching and copying.
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::http_support::Serve;
 use crate::page_support::Browser;

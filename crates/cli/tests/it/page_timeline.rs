@@ -1,7 +1,7 @@
 //! Thousands of calls on the page: filters, density, the slow and the failed.
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::http_support::Serve;
 use crate::page_support::Browser;

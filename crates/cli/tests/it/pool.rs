@@ -1,7 +1,7 @@
 //! Tools on a pool of workers: placement, lists, draining, and that nothing is started twice.
 
 use serde_json::json;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::pool_support::{Broker, WorkerProcess, pooled};
 use crate::support::{Project, eventually};

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use windlass::executors::{Launcher, LauncherOptions};
 use windlass::pool::{BrokerOptions, Pool, PoolOptions};
+use windlass_outside::needs;
 use windlass_process::{Command, RemoteHost};
 use windlass_testing::contract::check_contract;
-use windlass_testing::needs;
 
 use crate::hosts_contract::{
     EXEC_TERMINAL, EXEC_TEXT, HostPrograms, Kind, SHELL, STATE, TERMINAL, TEXT,

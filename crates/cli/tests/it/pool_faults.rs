@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::pool_support::{Broker, WorkerProcess, pooled};
 use crate::processes::Victim;

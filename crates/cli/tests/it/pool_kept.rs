@@ -1,7 +1,7 @@
 //! Kept handles on a pool: the next runtime takes them over on the worker that runs them.
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::kept::{act, spawn_kept, told};
 use crate::pool_support::{Broker, WorkerProcess, pooled};

@@ -9,10 +9,10 @@ use serde_json::json;
 use windlass::executors::{Launcher, LauncherOptions};
 use windlass::pool::{BrokerOptions, Pool, PoolOptions};
 use windlass_output::OutputOptions;
+use windlass_outside::needs;
 use windlass_process::{
     Command, Exit, HeldKey, KeepOptions, Process, RemoteAdoption, RemoteHost, Stdin,
 };
-use windlass_testing::needs;
 
 use crate::pool_support::{Broker, Relay, WorkerProcess, pooled};
 use crate::processes::Victim;

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::network::{NEAR, Network, Weather, network};
 use crate::network_scene::Scene;

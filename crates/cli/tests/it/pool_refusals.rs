@@ -1,7 +1,7 @@
 //! Pools that cannot be used: each error names the host or the broker, and a remedy.
 
 use serde_json::json;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::pool_support::{Broker, WorkerProcess, pooled, pooled_at};
 use crate::support::{Drive, Project, call, eventually, spawn};

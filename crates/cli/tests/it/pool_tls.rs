@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use serde_json::json;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::pool_support::{Broker, WorkerProcess};
 use crate::support::Project;

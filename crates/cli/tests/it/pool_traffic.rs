@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::kept::spawn_kept;
 use crate::pool_support::{Broker, Speaker, WorkerProcess, pooled};

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use windlass_testing::model::{ModelServer, Say, Script, Turn};
+use windlass_outside::model::{ModelServer, Say, Script, Turn};
 
 use crate::processes::Victim;
 use crate::support::{Project, Run};

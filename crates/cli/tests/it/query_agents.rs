@@ -3,8 +3,8 @@
 use std::process::Stdio;
 
 use serde_json::{Value, json};
+use windlass_outside::model::{Say, Turn};
 use windlass_process::Exit;
-use windlass_testing::model::{Say, Turn};
 
 use crate::processes::Victim;
 use crate::query::{Asked, asked, replies};

@@ -2,9 +2,9 @@
 //! taken away.
 
 use serde_json::{Value, json};
+use windlass_outside::model::{Say, Turn};
+use windlass_outside::needs;
 use windlass_process::Exit;
-use windlass_testing::model::{Say, Turn};
-use windlass_testing::needs;
 
 use crate::query::{Asked, asked};
 use crate::query_terminal::{Sitting, sit, sit_at};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use serde_json::json;
 use windlass_output::Screen;
+use windlass_outside::model::{Say, Turn};
 use windlass_process::{Command, Exit, Launcher, LauncherOptions, Process, TerminalSize};
-use windlass_testing::model::{Say, Turn};
 
 use crate::query::{Asked, asked};
 use crate::support::DEADLINE;

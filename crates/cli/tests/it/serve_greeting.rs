@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::support::Project;
 

@@ -1,7 +1,7 @@
 //! Tools with `io = "state"`: a JSON value per line, both ways.
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::support::{Drive, Project, call};
 

@@ -2,7 +2,7 @@
 //! like to be more than values.
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::support::Project;
 

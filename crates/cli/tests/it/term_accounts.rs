@@ -6,7 +6,7 @@ use std::fs;
 use std::process::Command;
 
 use serde_json::json;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::support::{Project, eventually, sandbox_of_tests};
 use crate::term_secrets::{Asked, UNATTENDED};
@@ -24,11 +24,11 @@ impl Account {
     /// network, so `sudo` and `ssh` do not work there.
     fn new(project: &Project, test: &str) -> Option<Self> {
         if sandbox_of_tests().is_some() {
-            windlass_testing::skip(test, "tools without a sandbox");
+            windlass_outside::skip(test, "tools without a sandbox");
             return None;
         }
         if outside(project, "id", &["-u"]).trim() != "0" {
-            windlass_testing::skip(test, "root, who can make an account");
+            windlass_outside::skip(test, "root, who can make an account");
             return None;
         }
         let name = format!("wl-{test}-{}", std::process::id());

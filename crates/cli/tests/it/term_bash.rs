@@ -1,7 +1,7 @@
 //! An interactive shell: where it is, what it exports, and its jobs.
 
 use serde_json::json;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::support::Project;
 use crate::term_sitting::{Cost, Sitting, assert_shows, text};

@@ -3,7 +3,7 @@
 //! `cargo test terminals_cost -- --nocapture` prints the table.
 
 use serde_json::json;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::support::Project;
 use crate::term_sitting::{Cost, SCREEN, Sitting, assert_ended_well};

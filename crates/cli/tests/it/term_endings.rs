@@ -1,7 +1,7 @@
 //! No program of a terminal is left, however the tool ends.
 
 use serde_json::json;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::processes::{VICTIMS, Victim};
 use crate::support::{Project, call, eventually};

@@ -2,7 +2,7 @@
 //! traps an assistant that did not ask for a terminal.
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::support::Project;
 use crate::term_sitting::{Cost, Sitting, assert_ended_well, assert_shows, numbers, outside, text};

@@ -2,7 +2,7 @@
 //! menu.
 
 use serde_json::json;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::support::{Project, eventually};
 use crate::term_sitting::{Cost, SCREEN, Sitting, assert_ended_well, assert_shows, outside, text};

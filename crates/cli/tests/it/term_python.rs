@@ -1,7 +1,7 @@
 //! A Python REPL: statements, a traceback, and out of a loop with Ctrl-C.
 
 use serde_json::json;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::support::{Project, eventually};
 use crate::term_sitting::{Cost, Sitting, assert_shows, text};

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::support::{Drive, Project, call};
 use crate::term_sitting::{Sitting, assert_ended_well, assert_shows};

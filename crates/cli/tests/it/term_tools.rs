@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::support::{Project, call, files_below};
 use crate::term_sitting::{Sitting, assert_ended_well, text};

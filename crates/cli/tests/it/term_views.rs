@@ -1,7 +1,7 @@
 //! What of a terminal is read, and how it is typed at.
 
 use serde_json::json;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::support::{Project, call};
 use crate::term_sitting::{Sitting, assert_ended_well, assert_shows, numbers, text};

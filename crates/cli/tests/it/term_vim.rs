@@ -1,7 +1,7 @@
 //! Full-screen programs that edit and show files: vim and less.
 
 use serde_json::json;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::support::Project;
 use crate::term_sitting::{Cost, Sitting, assert_ended_well, assert_shows, numbers, text};

@@ -6,8 +6,8 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use windlass_outside::model::Turn;
 use windlass_process::Exit;
-use windlass_testing::model::Turn;
 
 use crate::query::asked;
 use crate::query_terminal::sit_at;

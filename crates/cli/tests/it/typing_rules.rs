@@ -1,7 +1,7 @@
 //! Rules hold for what is typed as they do for what is started.
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::support::{Drive, Project, call};
 

@@ -1,7 +1,7 @@
 //! The CPU time, memory and processes of each handle while it runs: over HTTP, in the metrics, in `ps` and on the page.
 
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::http_support::Serve;
 use crate::page_support::Browser;

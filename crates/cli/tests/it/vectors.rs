@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use regex::Regex;
 use serde_json::{Value, json};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::processes::{kill, pids};
 use crate::support::{DEADLINE, Drive, Project};

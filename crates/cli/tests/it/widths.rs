@@ -1,8 +1,8 @@
 //! Lists and a conversation on terminals of 80, 120 and 200 columns, on our own
 //! terminal.
 
+use windlass_outside::model::Turn;
 use windlass_process::{Exit, TerminalSize};
-use windlass_testing::model::Turn;
 
 use crate::query::asked;
 use crate::query_terminal::{Sitting, sit_within};

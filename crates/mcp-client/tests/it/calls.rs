@@ -1,7 +1,7 @@
 //! Calls and their results, over pipes.
 
 use serde_json::json;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::support::{Stage, eventually, listing};
 

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use windlass_mcp_client::McpTool;
+use windlass_outside::needs;
 use windlass_protocol::{Arguments, HandleId, SessionId};
 use windlass_runtime::{
     AdoptError, Catalogue, Executor, JobDescription, Reporter, Start, ToolDefinition,
 };
 use windlass_testing::contract::{Behaviour, Contractor, Specimen, check_contract};
-use windlass_testing::needs;
 
 use crate::support::{fixture, server};
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::json;
 use windlass_mcp_client::Reach;
+use windlass_outside::needs;
 use windlass_protocol::{NoticeKind, NoticeLevel};
 use windlass_runtime::Catalogue;
-use windlass_testing::needs;
 
 use crate::support::{Stage, eventually, listing, server};
 

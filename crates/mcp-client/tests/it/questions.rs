@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use windlass_outside::needs;
 use windlass_runtime::{Attendance, SessionOptions};
-use windlass_testing::{ScriptedPerson, needs};
+use windlass_testing::ScriptedPerson;
 
 use crate::support::{Stage, eventually, fixture};
 

@@ -1,7 +1,7 @@
 //! Calls that a server answers with a task, or over several rounds.
 
 use serde_json::json;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use crate::support::{Stage, eventually};
 

@@ -1,7 +1,7 @@
 use futures_util::StreamExt;
 use tokio::io::AsyncReadExt;
 use windlass_hold_wire::{HolderOrder, frame};
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use super::*;
 use crate::broker::{ClaimKind, Claimed, claim};

@@ -1,6 +1,6 @@
 //! A scripted model to point an agent at.
 //!
-//! `cargo run -p windlass-testing --example scripted-model -- SCRIPT.json [PORT]`
+//! `cargo run -p windlass-outside --example scripted-model -- SCRIPT.json [PORT]`
 //! prints its URL and serves until it is ended; every request to the model is
 //! printed as a line of JSON after it. `-` reads the script from stdin.
 
@@ -8,7 +8,7 @@ use std::io::Read as _;
 use std::net::SocketAddr;
 
 use serde_json::json;
-use windlass_testing::model::{ModelServer, Script};
+use windlass_outside::model::{ModelServer, Script};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
