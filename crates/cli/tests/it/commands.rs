@@ -335,7 +335,7 @@ fn nothing_is_json_unasked_and_everything_is_when_asked() {
 
 #[test]
 fn a_wrong_config_is_reported_with_its_place_and_nothing_runs() {
-    let project = Project::with_config(
+    let project = Project::with_own_config(
         "[conversation.tools.it]\nsource = \"local\"\ncomand = \"touch ran\"\n\n[conversation.tools.shell]\nrun = \"sometimes\"\n",
     );
     for args in [
@@ -351,10 +351,10 @@ fn a_wrong_config_is_reported_with_its_place_and_nothing_runs() {
         assert_eq!(run.stdout(), "", "{args:?}");
         let stderr = run.stderr();
         for expected in [
-            ".windlass/config.toml:3:",
+            "windlass/config.toml:3:",
             "comand",
             "command",
-            ".windlass/config.toml:6:",
+            "windlass/config.toml:6:",
             "sometimes",
         ] {
             assert!(stderr.contains(expected), "`{expected}` is not in {stderr}");

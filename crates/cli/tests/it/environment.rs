@@ -94,7 +94,7 @@ fn a_list_that_means_nothing_is_an_error() {
             "an array of names of variables",
         ),
     ] {
-        let run = Project::with_config(config).run(&["tools"], "");
+        let run = Project::with_own_config(config).run(&["tools"], "");
         assert_eq!(run.code(), Some(2), "{config}");
         assert!(run.stderr().contains(said), "{config}: {}", run.stderr());
     }

@@ -112,7 +112,7 @@ fn on_a_terminal_it_says_how_it_is_used() {
 
 #[test]
 fn a_config_that_does_not_load_leaves_one_tool_that_says_why() {
-    let project = Project::with_config("[conversation.tools.x]\ncomand = \"ls\"\n");
+    let project = Project::with_own_config("[conversation.tools.x]\ncomand = \"ls\"\n");
     let mut mcp = project.mcp(&[]);
     let listed = mcp.request("tools/list", json!({}));
     let tools = listed["result"]["tools"].as_array().unwrap();
@@ -127,10 +127,10 @@ fn a_config_that_does_not_load_leaves_one_tool_that_says_why() {
         assert!(text.contains(wanted), "{wanted} in {text}");
     }
     // Another mistake, while it runs.
-    project.write(".windlass/config.toml", "[conversaton]\n");
+    project.write_own("[conversaton]\n");
     let told = mcp.call(name, json!({})).to_string();
     assert!(told.contains("conversaton"), "{told}");
-    project.write(".windlass/config.toml", "");
+    project.write_own("");
     let told = mcp.call(name, json!({})).to_string();
     assert!(told.contains("reconnect"), "{told}");
 }

@@ -148,8 +148,9 @@ fn explain_says_which_rule_decides_and_why() {
 
 #[test]
 fn a_wrong_word_is_reported_with_its_place() {
-    let project =
-        Project::with_config("[conversation.tools.shell.permissions]\n\"rm *\" = \"forbid\"\n");
+    let project = Project::with_own_config(
+        "[conversation.tools.shell.permissions]\n\"rm *\" = \"forbid\"\n",
+    );
     let listed = project.run(&["tools"], "");
     assert_eq!(listed.code(), Some(2));
     let said = listed.stderr();

@@ -7,13 +7,12 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
+use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use windlass::TrustStore;
-use windlass::config::{LoadOptions, ProjectState};
 
 /// How long anything may take on a machine that has other work too.
 pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
@@ -28,7 +27,12 @@ thread_local! {
 pub(crate) struct Project {
     folder: TempDir,
     is_trusted: bool,
+    /// The files that were there when the user last trusted the project.
+    trusted: Mutex<Vec<FileState>>,
 }
+
+/// A file, how long it is and when it was last written.
+type FileState = (PathBuf, u64, SystemTime);
 
 impl Project {
     /// Without any configuration.
@@ -40,6 +44,7 @@ impl Project {
         let project = Self {
             folder,
             is_trusted: true,
+            trusted: Mutex::default(),
         };
         if let Some(config) = OWN_CONFIG.with_borrow(Clone::clone) {
             project.write_own(&config);
@@ -130,8 +135,7 @@ impl Project {
         if self.is_trusted {
             self.trust();
         }
-        let mut command = self.program(env!("CARGO_BIN_EXE_windlass"));
-        command.args(args);
+        let mut command = self.bare_windlass(args);
         if let Some(mode) = sandbox_of_tests() {
             let set = format!("conversation.tools.\"*\".sandbox = \"{mode}\"");
             command.env("WINDLASS_SET", set);
@@ -139,21 +143,32 @@ impl Project {
         command
     }
 
-    /// Trusts the project as it is now, as `windlass trust` does. One that
-    /// does not load is left to the binary to judge.
+    fn bare_windlass(&self, args: &[&str]) -> Command {
+        let mut command = self.program(env!("CARGO_BIN_EXE_windlass"));
+        command.args(args);
+        command
+    }
+
+    /// Trusts the project as it is now, by `windlass trust`, if a file has
+    /// changed since it last did. A project that does not load is left to the
+    /// binary to judge.
     pub(crate) fn trust(&self) {
-        let store = TrustStore::in_folder(self.state_dir().join("trust"));
-        let config = windlass::config::load(&LoadOptions {
-            config_home: Some(self.folder.path().join("home/config")),
-            environment: std::env::vars().collect(),
-            trust: store.clone().decides(),
-            cwd: self.root(),
-            ..LoadOptions::default()
-        });
-        if let Ok(config) = config
-            && let ProjectState::Untrusted(question) = config.project
-        {
-            store.trust(&question.content).unwrap();
+        if files_below(&self.root().join(".windlass")).is_empty() {
+            return;
+        }
+        let mut trusted = self.trusted.lock().unwrap();
+        // Commands may name files anywhere in the project.
+        let files: Vec<FileState> = files_below(&self.root())
+            .into_iter()
+            .filter_map(|path| {
+                let metadata = fs::metadata(&path).ok()?;
+                Some((path, metadata.len(), metadata.modified().ok()?))
+            })
+            .collect();
+        if *trusted != files {
+            let trust = self.bare_windlass(&["trust", "--yes"]).output();
+            trust.expect("the binary can be run");
+            *trusted = files;
         }
     }
 
@@ -520,7 +535,7 @@ pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
         return Vec::new();
     };
     let below = |path: PathBuf| {
-        if path.is_dir() {
+        if path.is_dir() && !path.is_symlink() {
             files_below(&path)
         } else {
             vec![path]
