@@ -3,7 +3,6 @@
 
 use serde_json::json;
 use windlass_outside::model::Turn;
-use windlass_process::Exit;
 
 use crate::query::asked;
 use crate::query_terminal::{Sitting, sit_at};
@@ -12,7 +11,7 @@ use crate::query_terminal::{Sitting, sit_at};
 async fn chat(turns: impl IntoIterator<Item = Turn>) -> Sitting {
     let asked = asked("unattended", turns).await;
     let binary = asked.project.windlass(&["chat"]);
-    let sitting = sit_at(asked, &binary).await;
+    let sitting = sit_at(asked, binary);
     sitting.until(is_idle).await;
     sitting
 }
@@ -85,7 +84,7 @@ async fn handles_live_between_messages_and_the_conversation_is_taken_up_again() 
         .await;
     sitting.press("\x04");
     let (exit, rows) = sitting.ends().await;
-    assert_eq!(exit, Exit::Code(0), "{rows}");
+    assert_eq!(exit, Some(0), "{rows}");
     assert!(rows.contains("ended: web (shell)"), "{rows}");
     assert!(
         rows.contains("to continue: windlass chat --session "),
@@ -95,7 +94,7 @@ async fn handles_live_between_messages_and_the_conversation_is_taken_up_again() 
     // And it is taken up again.
     let Sitting { asked, .. } = sitting;
     let binary = asked.project.windlass(&["chat", "--continue"]);
-    let sitting = sit_at(asked, &binary).await;
+    let sitting = sit_at(asked, binary);
     sitting.until(is_idle).await;
     sitting.press("and now?\r");
     sitting
@@ -111,7 +110,7 @@ async fn handles_live_between_messages_and_the_conversation_is_taken_up_again() 
         assert!(body.contains(said), "{said}: {body}");
     }
     sitting.press("\x04");
-    assert_eq!(sitting.ends().await.0, Exit::Code(0));
+    assert_eq!(sitting.ends().await.0, Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -142,7 +141,7 @@ async fn commands_begin_with_a_slash() {
         .until(|rows| rows.contains("the model is ollama/scripted"))
         .await;
     sitting.press("/quit\r");
-    assert_eq!(sitting.ends().await.0, Exit::Code(0));
+    assert_eq!(sitting.ends().await.0, Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -172,7 +171,7 @@ async fn a_message_of_several_lines_is_written_pasted_and_found_again() {
     let last = body["messages"].as_array().unwrap().last().unwrap();
     assert_eq!(last["content"], "first\nsecond pasted\nthird");
     sitting.press("\x04");
-    assert_eq!(sitting.ends().await.0, Exit::Code(0));
+    assert_eq!(sitting.ends().await.0, Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -183,7 +182,7 @@ async fn a_model_that_cannot_be_asked_does_not_end_the_chat() {
         "--set",
         "providers.llm.ollama.base_url=\"http://127.0.0.1:1\"",
     ]);
-    let sitting = sit_at(asked, &binary).await;
+    let sitting = sit_at(asked, binary);
     sitting.until(is_idle).await;
     sitting.press("hello\r");
     let rows = sitting
@@ -191,7 +190,7 @@ async fn a_model_that_cannot_be_asked_does_not_end_the_chat() {
         .await;
     assert!(rows.contains("another /model"), "{rows}");
     sitting.press("\x04");
-    assert_eq!(sitting.ends().await.0, Exit::Code(0));
+    assert_eq!(sitting.ends().await.0, Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -207,7 +206,7 @@ async fn leaving_twice_leaves_whichever_way_it_is_said() {
         .await;
     sitting.press("/quit\r");
     let (exit, rows) = sitting.ends().await;
-    assert_eq!(exit, Exit::Code(0), "{rows}");
+    assert_eq!(exit, Some(0), "{rows}");
     assert!(rows.contains("ended: web (shell)"), "{rows}");
 }
 
@@ -224,7 +223,7 @@ async fn a_kept_handle_outlives_the_chat_and_is_there_when_it_continues() {
     let keeps = "[conversation.tools.shell.spawn.lifecycle]\nkeepable_secs = 5400\n";
     asked.project.write_own(&format!("{own}{keeps}"));
     let binary = asked.project.windlass(&["chat"]);
-    let sitting = sit_at(asked, &binary).await;
+    let sitting = sit_at(asked, binary);
     sitting.until(is_idle).await;
     sitting.press("go\r");
     sitting
@@ -233,18 +232,18 @@ async fn a_kept_handle_outlives_the_chat_and_is_there_when_it_continues() {
     // Nothing ends, so that one Ctrl-D is enough.
     sitting.press("\x04");
     let (exit, rows) = sitting.ends().await;
-    assert_eq!(exit, Exit::Code(0), "{rows}");
+    assert_eq!(exit, Some(0), "{rows}");
     assert!(rows.contains("kept: db (shell) for 1h30m"), "{rows}");
     assert!(!rows.contains("ended"), "{rows}");
 
     let Sitting { asked, .. } = sitting;
     let binary = asked.project.windlass(&["chat", "--continue"]);
-    let sitting = sit_at(asked, &binary).await;
+    let sitting = sit_at(asked, binary);
     sitting.until(|rows| rows.contains("● db (shell)")).await;
     sitting.press("/kill db\r");
     sitting.until(|rows| rows.contains("db: ended")).await;
     sitting.press("\x04");
-    assert_eq!(sitting.ends().await.0, Exit::Code(0));
+    assert_eq!(sitting.ends().await.0, Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -279,7 +278,7 @@ async fn a_person_is_notified_of_changes_by_others_and_only_once() {
     assert_eq!(rows.matches("! `web` stopped").count(), 1, "{rows}");
     assert!(!rows.contains("fetch"), "{rows}");
     sitting.press("\x04");
-    assert_eq!(sitting.ends().await.0, Exit::Code(0));
+    assert_eq!(sitting.ends().await.0, Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -318,5 +317,5 @@ async fn stopping_the_tools_of_a_turn_ends_no_handle_of_an_earlier_message() {
         .until(|rows| rows.contains("still running: web"))
         .await;
     sitting.press("\x04");
-    assert_eq!(sitting.ends().await.0, Exit::Code(0));
+    assert_eq!(sitting.ends().await.0, Some(0));
 }

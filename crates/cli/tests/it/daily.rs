@@ -5,7 +5,6 @@ use std::fs;
 
 use serde_json::{Value, json};
 use windlass_outside::model::{Script, Turn};
-use windlass_process::Exit;
 
 use crate::http_support::Serve;
 use crate::query::asked;
@@ -274,9 +273,9 @@ fn an_agent_is_set_up_and_rid_of_windlass_again() {
 async fn a_list_fits_the_terminal() {
     let asked = asked("unattended", []).await;
     let binary = asked.project.windlass(&["tools"]);
-    let sitting = sit_at(asked, &binary).await;
+    let sitting = sit_at(asked, binary);
     let (exit, rows) = sitting.ends().await;
-    assert_eq!(exit, Exit::Code(0), "{rows}");
+    assert_eq!(exit, Some(0), "{rows}");
     assert_eq!(rows.lines().count(), 4, "a row each: {rows}");
     assert!(rows.contains("SUMMARY") && rows.contains('…'), "{rows}");
 }

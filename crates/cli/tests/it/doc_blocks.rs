@@ -10,7 +10,6 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use windlass_outside::model::{ModelServer, Script, Turn};
-use windlass_process::Exit;
 
 use crate::building::workspace;
 use crate::query::asked;
@@ -128,7 +127,7 @@ async fn run_on_terminal(block: &Block, steps: &str, model: &str) {
         .env("PATH", path())
         .env("OLLAMA_HOST", model)
         .args(["-euc", &block.text]);
-    let sitting = sit_at(asked, &command).await;
+    let sitting = sit_at(asked, command);
     for step in steps.split(';') {
         let (text, key) = step.trim().rsplit_once(' ').unwrap();
         sitting.until(|rows| rows.contains(text)).await;
@@ -139,7 +138,7 @@ async fn run_on_terminal(block: &Block, steps: &str, model: &str) {
     }
     let (exit, rows) = sitting.ends().await;
     let place = format!("{}:{}", block.file.display(), block.line);
-    assert_eq!(exit, Exit::Code(0), "{place}:\n{}\n{rows}", block.text);
+    assert_eq!(exit, Some(0), "{place}:\n{}\n{rows}", block.text);
 }
 
 /// The packages that a page has people install are those that `cargo xtask

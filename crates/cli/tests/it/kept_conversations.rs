@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 use windlass_outside::model::Turn;
-use windlass_process::Exit;
 
 use crate::query::{Asked, asked, replies};
 use crate::query_terminal::sit_at;
@@ -71,7 +70,7 @@ async fn a_continued_chat_has_its_kept_handles() {
     ];
     let asked = asked_with_keeping(turns).await;
     let binary = asked.project.windlass(&["chat", "start it"]);
-    let sitting = sit_at(asked, &binary).await;
+    let sitting = sit_at(asked, binary);
     sitting
         .until(|rows| rows.contains("They run.") && rows.ends_with('›'))
         .await;
@@ -82,12 +81,12 @@ async fn a_continued_chat_has_its_kept_handles() {
         .await;
     sitting.press("\x04");
     let (exit, rows) = sitting.ends().await;
-    assert_eq!(exit, Exit::Code(0), "{rows}");
+    assert_eq!(exit, Some(0), "{rows}");
     assert!(rows.contains("ended: other (shell)"), "{rows}");
     assert!(rows.contains("kept: dev (shell)"), "{rows}");
 
     let binary = sitting.asked.project.windlass(&["chat", "--continue"]);
-    let sitting = sit_at(sitting.asked, &binary).await;
+    let sitting = sit_at(sitting.asked, binary);
     let rows = sitting.until(|rows| rows.ends_with('›')).await;
     assert!(rows.contains("● dev (shell)"), "{rows}");
     sitting.press("use it\r");
@@ -99,7 +98,7 @@ async fn a_continued_chat_has_its_kept_handles() {
     sitting.press("/kill dev\r");
     sitting.until(|rows| rows.contains("dev: ended")).await;
     sitting.press("\x04");
-    assert_eq!(sitting.ends().await.0, Exit::Code(0));
+    assert_eq!(sitting.ends().await.0, Some(0));
     let project = &sitting.asked.project;
     let held = tokio::task::block_in_place(|| project.run(&["ps", "--held", "--json"], ""));
     let held = held.stdout();

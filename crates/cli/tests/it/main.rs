@@ -140,6 +140,7 @@ mod term_sitting;
 mod term_tools;
 mod term_views;
 mod term_vim;
+mod terminal;
 mod transcripts;
 mod trust;
 mod typing;

@@ -4,7 +4,6 @@
 use serde_json::{Value, json};
 use windlass_outside::model::{Say, Turn};
 use windlass_outside::needs;
-use windlass_process::Exit;
 
 use crate::query::{Asked, asked};
 use crate::query_terminal::{Sitting, sit, sit_at};
@@ -36,7 +35,7 @@ fn told(asked: &Asked) -> String {
 async fn two_ctrl_cs_in_one_piece_leave() {
     let sitting = bored().await;
     sitting.press("\x03\x03");
-    assert_eq!(sitting.ends().await.0, Exit::Code(130));
+    assert_eq!(sitting.ends().await.0, Some(130));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -44,7 +43,7 @@ async fn a_second_ctrl_c_leaves_however_soon_it_comes() {
     let sitting = bored().await;
     sitting.press("\x03");
     sitting.press("\x03");
-    assert_eq!(sitting.ends().await.0, Exit::Code(130));
+    assert_eq!(sitting.ends().await.0, Some(130));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -59,7 +58,7 @@ async fn a_person_who_continues_is_asked_again_by_the_next_ctrl_c() {
     sitting.press("\x03");
     sitting.until(|rows| rows.contains("stop tools")).await;
     sitting.press("\x03");
-    assert_eq!(sitting.ends().await.0, Exit::Code(130));
+    assert_eq!(sitting.ends().await.0, Some(130));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -74,7 +73,7 @@ async fn ctrl_c_at_a_permission_asks_and_the_permission_comes_back() {
     sitting.until(|rows| rows.contains("e edit")).await;
     sitting.press("\r");
     let (exit, rows) = sitting.ends().await;
-    assert_eq!(exit, Exit::Code(0), "{rows}");
+    assert_eq!(exit, Some(0), "{rows}");
     assert_eq!(sitting.asked.project.read("file"), "made\n");
 }
 
@@ -84,7 +83,7 @@ async fn ctrl_c_twice_at_a_permission_leaves_and_nothing_has_run() {
     sitting.until(|rows| rows.contains("e edit")).await;
     sitting.press("\x03\x03");
     let (exit, rows) = sitting.ends().await;
-    assert_eq!(exit, Exit::Code(130), "{rows}");
+    assert_eq!(exit, Some(130), "{rows}");
     assert!(!sitting.asked.project.root().join("file").exists());
 }
 
@@ -101,7 +100,7 @@ async fn a_permission_that_is_replied_to_elsewhere_is_no_longer_asked_for() {
         assert_eq!(run.code(), Some(0), "{}", run.stderr());
     });
     let (exit, rows) = sitting.ends().await;
-    assert_eq!(exit, Exit::Code(0));
+    assert_eq!(exit, Some(0));
     assert!(
         rows.contains("elsewhere") && !rows.contains("e edit"),
         "{rows}"
@@ -129,7 +128,7 @@ async fn a_rejection_takes_a_word_along() {
     sitting.until(|rows| rows.contains("A message")).await;
     sitting.press("not today\r");
     let (exit, rows) = sitting.ends().await;
-    assert_eq!(exit, Exit::Code(0), "{rows}");
+    assert_eq!(exit, Some(0), "{rows}");
     assert!(told(&sitting.asked).contains("the user rejected `shell`: not today"));
     assert!(!sitting.asked.project.root().join("file").exists());
 }
@@ -153,7 +152,7 @@ async fn a_reply_is_edited_pasted_and_written_in_any_letters() {
     sitting.until(|rows| rows.contains("two↵lines")).await;
     sitting.press("\r");
     let (exit, rows) = sitting.ends().await;
-    assert_eq!(exit, Exit::Code(0), "{rows}");
+    assert_eq!(exit, Some(0), "{rows}");
     let told = told(&sitting.asked);
     assert!(told.contains(r#""short 日本 two\nlines""#), "{told}");
 }
@@ -174,7 +173,7 @@ async fn a_secret_goes_to_its_program_and_is_not_seen() {
     sitting.press("hünter2");
     sitting.press("\r");
     let (exit, rows) = sitting.ends().await;
-    assert_eq!(exit, Exit::Code(0), "{rows}");
+    assert_eq!(exit, Some(0), "{rows}");
     assert_eq!(sitting.asked.project.read("heard"), "hünter2\n");
     assert!(
         rows.contains("[hidden]") && !rows.contains("hünter2"),
@@ -193,13 +192,13 @@ async fn the_editor_changes_what_runs() {
     );
     let mut binary = asked.project.windlass(&["query", "go"]);
     binary.env("EDITOR", "sh edit.sh");
-    let sitting = sit_at(asked, &binary).await;
+    let sitting = sit_at(asked, binary);
     sitting.until(|rows| rows.contains("e edit")).await;
     sitting.press("e");
     sitting.until(|rows| rows.contains("which?")).await;
     sitting.press("other\r");
     let (exit, rows) = sitting.ends().await;
-    assert_eq!(exit, Exit::Code(0), "{rows}");
+    assert_eq!(exit, Some(0), "{rows}");
     assert_eq!(sitting.asked.project.read("other"), "made\n");
     assert!(rows.contains("runs as: echo made > other"), "{rows}");
     assert!(rows.contains("✓ shell echo made > other"), "{rows}");
@@ -216,14 +215,14 @@ async fn an_editor_that_is_interrupted_leaves_the_turn_alone() {
         .write("edit.sh", "echo ready; exec sleep 1000");
     let mut binary = asked.project.windlass(&["query", "go"]);
     binary.env("EDITOR", "sh edit.sh");
-    let sitting = sit_at(asked, &binary).await;
+    let sitting = sit_at(asked, binary);
     sitting.until(|rows| rows.contains("e edit")).await;
     sitting.press("e");
     sitting.until(|rows| rows.contains("ready")).await;
     // It is the editor's own terminal that takes it.
     sitting.press("\x03");
     let (exit, rows) = sitting.ends().await;
-    assert_eq!(exit, Exit::Code(0), "{rows}");
+    assert_eq!(exit, Some(0), "{rows}");
     assert_eq!(sitting.asked.project.read("file"), "made\n");
 }
 
@@ -235,9 +234,9 @@ async fn a_message_is_written_in_the_editor() {
         .write("edit.sh", "printf 'From the editor' > \"$2\"");
     let mut binary = asked.project.windlass(&["query"]);
     binary.env("EDITOR", "sh 'edit.sh' --wait");
-    let sitting = sit_at(asked, &binary).await;
+    let sitting = sit_at(asked, binary);
     let (exit, rows) = sitting.ends().await;
-    assert_eq!(exit, Exit::Code(0), "{rows}");
+    assert_eq!(exit, Some(0), "{rows}");
     assert!(told(&sitting.asked).contains("From the editor"));
 }
 
@@ -248,7 +247,7 @@ async fn the_terminal_is_left_as_it_was() {
     let windlass = env!("CARGO_BIN_EXE_windlass");
     let line = format!("stty -g > before; {windlass} query go; stty -g > after");
     shell.args(["-c", &line]);
-    let sitting = sit_at(asked, &shell).await;
+    let sitting = sit_at(asked, shell);
     sitting.until(|rows| rows.contains("A long story")).await;
     sitting.press("\x03");
     sitting.until(|rows| rows.contains("stop tools")).await;
@@ -267,7 +266,7 @@ async fn a_stopped_query_has_its_keys_again_when_it_continues() {
     let line = format!("set -m; {windlass} query go; stty sane; {wipe}; fg; echo code $?");
     let mut shell = asked.project.program("bash");
     shell.args(["-c", &line]);
-    let sitting = sit_at(asked, &shell).await;
+    let sitting = sit_at(asked, shell);
     sitting.until(|rows| rows.contains("A long story")).await;
     sitting.press("\x1a");
     sitting.until(|rows| !rows.contains("A long story")).await;
@@ -288,11 +287,11 @@ async fn call_asks_and_ctrl_c_ends_it() {
     let command = "exec bash -c 'read -rs -p \"Password: \" word; echo \"$word\" > heard'";
     let arguments = json!({"command": command, "terminal": true}).to_string();
     let binary = asked.project.windlass(&["call", "shell", &arguments]);
-    let sitting = sit_at(asked, &binary).await;
+    let sitting = sit_at(asked, binary);
     sitting.until(|rows| rows.contains("Password:")).await;
     sitting.press("\x03");
     let (exit, rows) = sitting.ends().await;
-    assert_eq!(exit, Exit::Code(130), "{rows}");
+    assert_eq!(exit, Some(130), "{rows}");
     eventually("the prompt has gone", || {
         !sitting.rows().contains("Password:")
     });

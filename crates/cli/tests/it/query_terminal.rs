@@ -1,87 +1,48 @@
 //! `windlass query` as a person sees it, on a real terminal.
 
-use std::sync::Arc;
+use std::process::Command;
 
-use parking_lot::Mutex;
 use serde_json::json;
-use windlass_output::Screen;
 use windlass_outside::model::{Say, Turn};
-use windlass_process::{Command, Exit, Launcher, LauncherOptions, Process, TerminalSize};
 
 use crate::query::{Asked, asked};
 use crate::support::DEADLINE;
+use crate::terminal::{Terminal, TerminalSize};
 
 /// The binary on a terminal of 60 columns.
 pub(crate) struct Sitting {
     pub(crate) asked: Asked,
-    process: Process,
-    screen: Arc<Mutex<Screen>>,
+    terminal: Terminal,
 }
 
 pub(crate) async fn sit(run: &str, turns: impl IntoIterator<Item = Turn>) -> Sitting {
     let asked = asked(run, turns).await;
     let binary = asked.project.windlass(&["query", "go"]);
-    sit_at(asked, &binary).await
+    sit_at(asked, binary)
 }
 
 /// Any command on a terminal of the usual size.
-pub(crate) async fn sit_at(asked: Asked, binary: &std::process::Command) -> Sitting {
-    let size = TerminalSize { rows: 20, cols: 60 };
-    sit_within(asked, binary, size).await
+pub(crate) fn sit_at(asked: Asked, binary: Command) -> Sitting {
+    sit_within(asked, binary, TerminalSize { rows: 20, cols: 60 })
 }
 
 /// Any command on a terminal of this size.
-pub(crate) async fn sit_within(
-    asked: Asked,
-    binary: &std::process::Command,
-    size: TerminalSize,
-) -> Sitting {
-    let screen = Arc::new(Mutex::new(Screen::new(size.rows, size.cols)));
-    let drawn = Arc::clone(&screen);
-    let mut command = Command::new(binary.get_program())
-        .args(binary.get_args())
-        .env_clear()
-        .env("NO_COLOR", "1")
-        .cwd(asked.project.root());
-    for (name, value) in binary.get_envs() {
-        command = command.env(name, value.unwrap_or_default());
-    }
-    let command = command.terminal_with(size, move |bytes| drawn.lock().feed(bytes));
-    let launcher = Launcher::new(LauncherOptions {
-        hold_trees: false,
-        ..LauncherOptions::default()
-    });
-    let process = launcher.unwrap().start(command).await.unwrap();
+pub(crate) fn sit_within(asked: Asked, mut binary: Command, size: TerminalSize) -> Sitting {
+    binary.env("NO_COLOR", "1");
     Sitting {
         asked,
-        process,
-        screen,
+        terminal: Terminal::start(&binary, size),
     }
 }
 
 impl Sitting {
     pub(crate) fn rows(&self) -> String {
-        let rows = self.screen.lock().rows();
-        let rows: Vec<&str> = rows.iter().map(|row| row.trim_end()).collect();
-        rows.join("\n").trim_end().to_owned()
+        self.terminal.rows()
     }
 
     /// Resolves when the screen looks as wanted.
     pub(crate) async fn until(&self, wanted: impl Fn(&str) -> bool) -> String {
-        let mut changes = self.process.output().changes();
-        let looking = async {
-            loop {
-                changes.borrow_and_update();
-                let rows = self.rows();
-                if wanted(&rows) {
-                    return rows;
-                }
-                if changes.changed().await.is_err() {
-                    std::future::pending::<()>().await;
-                }
-            }
-        };
-        let seen = tokio::time::timeout(DEADLINE, looking).await;
+        let seen = tokio::time::timeout(DEADLINE, self.terminal.until(wanted)).await;
         seen.unwrap_or_else(|_| panic!("the screen is\n{}", self.rows()))
     }
 
@@ -90,14 +51,15 @@ impl Sitting {
     }
 
     pub(crate) fn press_bytes(&self, bytes: &[u8]) {
-        self.process.write(bytes).unwrap();
+        self.terminal.write(bytes);
     }
 
-    pub(crate) async fn ends(&self) -> (Exit, String) {
-        let exit = tokio::time::timeout(DEADLINE, self.process.wait()).await;
+    /// Its exit code and its last screen.
+    pub(crate) async fn ends(&self) -> (Option<i32>, String) {
+        let code = tokio::time::timeout(DEADLINE, self.terminal.ended()).await;
         let rows = self.rows();
-        let exit = exit.unwrap_or_else(|_| panic!("it does not end, and the screen is\n{rows}"));
-        (exit, rows)
+        let code = code.unwrap_or_else(|_| panic!("it does not end, and the screen is\n{rows}"));
+        (code, rows)
     }
 }
 
@@ -112,7 +74,7 @@ async fn a_turn_reads_well_from_beginning_to_end() {
     ];
     let sitting = sit("unattended", turns).await;
     let (exit, rows) = sitting.ends().await;
-    assert_eq!(exit, Exit::Code(0));
+    assert_eq!(exit, Some(0));
     let rows = without_times(&rows);
     assert_eq!(
         rows,
@@ -145,7 +107,7 @@ async fn permission_is_asked_for_and_the_handle_is_in_the_status_line() {
         .await;
     sitting.asked.server.release("more");
     let (exit, rows) = sitting.ends().await;
-    assert_eq!(exit, Exit::Code(0));
+    assert_eq!(exit, Some(0));
     assert!(rows.ends_with("It runs. Bye.\n\nended: web"), "{rows}");
 }
 
@@ -186,7 +148,7 @@ async fn ctrl_c_asks_and_a_reply_interrupts_the_model() {
     sitting.until(|rows| rows.contains("Reply:")).await;
     sitting.press("shorter\r");
     let (exit, rows) = sitting.ends().await;
-    assert_eq!(exit, Exit::Code(0));
+    assert_eq!(exit, Some(0));
     assert!(rows.ends_with("Short."), "{rows}");
     let seen = sitting.asked.server.seen();
     let messages = seen[1].body["messages"].to_string();
@@ -208,7 +170,7 @@ async fn ctrl_c_while_it_asks_leaves() {
     sitting.until(|rows| rows.contains("abort")).await;
     sitting.press("\x03");
     let (exit, _) = sitting.ends().await;
-    assert_eq!(exit, Exit::Code(130));
+    assert_eq!(exit, Some(130));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -222,12 +184,11 @@ async fn a_smaller_terminal_is_redrawn() {
     ];
     let sitting = sit("unattended", turns).await;
     sitting.until(|rows| rows.contains("until [ -e go ]")).await;
-    sitting.screen.lock().resize(20, 30);
     let size = TerminalSize { rows: 20, cols: 30 };
-    sitting.process.terminal().unwrap().resize(size).unwrap();
+    sitting.terminal.resize(size);
     sitting.asked.project.write("go", "");
     let (exit, rows) = sitting.ends().await;
-    assert_eq!(exit, Exit::Code(0));
+    assert_eq!(exit, Some(0));
     let end = "Words that are wrapped at the\nwidth that the terminal has\nnow.";
     assert!(rows.ends_with(end), "{rows}");
     assert!(rows.lines().all(|row| row.chars().count() <= 30), "{rows}");
@@ -258,7 +219,7 @@ async fn a_turn_is_seen_from_elsewhere() {
     let seen = tokio::task::block_in_place(|| project.run(&["ps", "--json"], ""));
     assert!(seen.stdout().contains("query"), "{}", seen.stdout());
     sitting.asked.server.release("more");
-    assert_eq!(sitting.ends().await.0, Exit::Code(0));
+    assert_eq!(sitting.ends().await.0, Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -284,5 +245,5 @@ async fn a_long_request_keeps_its_bar_and_a_long_call_its_time() {
         })
         .await;
     sitting.asked.project.write("go", "");
-    assert_eq!(sitting.ends().await.0, Exit::Code(0));
+    assert_eq!(sitting.ends().await.0, Some(0));
 }

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use windlass_outside::model::Turn;
-use windlass_process::Exit;
 
 use crate::query::asked;
 use crate::query_terminal::sit_at;
@@ -383,12 +382,10 @@ fn a_yes_to_what_has_changed_meanwhile_trusts_nothing() {
     });
 }
 
-/// The binary as a person starts it: what starts it here marks its children as
-/// tools.
+/// The binary in a project that the user has not trusted.
 fn by_person(project: &Project, args: &[&str]) -> std::process::Command {
-    let mut command = project.program("env");
-    let binary = env!("CARGO_BIN_EXE_windlass");
-    command.args(["-u", "WINDLASS_RUNTIME", binary]).args(args);
+    let mut command = project.program(env!("CARGO_BIN_EXE_windlass"));
+    command.args(args);
     command
 }
 
@@ -399,21 +396,21 @@ async fn a_person_is_asked_on_a_terminal() {
         asked.project.write(".windlass/config.toml", LATE);
         asked.project.distrust();
         let binary = by_person(&asked.project, &["query", "go"]);
-        let sitting = sit_at(asked, &binary).await;
+        let sitting = sit_at(asked, binary);
         let rows = sitting.until(|rows| rows.contains("[y/N]")).await;
         assert!(rows.contains("run `late` without asking"), "{rows}");
         sitting.press(key);
         let (exit, rows) = sitting.ends().await;
-        assert_eq!(exit, Exit::Code(0), "{rows}");
+        assert_eq!(exit, Some(0), "{rows}");
         let seen = sitting.asked.server.seen();
         let offered = seen[0].body["tools"].to_string();
         assert_eq!(offered.contains("late"), tools, "{offered}");
         // Neither answer is asked for twice.
         let binary = by_person(&sitting.asked.project, &["tools"]);
         let asked = sitting.asked;
-        let sitting = sit_at(asked, &binary).await;
+        let sitting = sit_at(asked, binary);
         let (exit, rows) = sitting.ends().await;
-        assert_eq!(exit, Exit::Code(0), "{rows}");
+        assert_eq!(exit, Some(0), "{rows}");
         assert_eq!(
             rows.contains("is not trusted") || rows.contains("not"),
             !tools,
