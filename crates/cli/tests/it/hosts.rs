@@ -96,6 +96,17 @@ fn a_handle_on_a_host_is_typed_into_and_stopped() {
     assert!(aborted.to_string().contains("ended"), "{aborted}");
 }
 
+#[test]
+fn eof_ends_a_handle_on_a_host() {
+    let project = Project::with_own_config(&piped(10));
+    let mut drive = project.drive();
+    let spawn = json!({"action": "spawn", "id": "it", "command": "cat; echo over"});
+    drive.content("shell", spawn);
+    let apply = json!({"action": "apply", "id": "it", "input": "last", "keys": ["eof"]});
+    let stopped = json!({"id": "it", "state": "stopped", "result": "last\nover\n"});
+    assert_eq!(drive.content("shell", apply), stopped);
+}
+
 /// Words that reach this machine over `ssh` and a real `sshd`, with a key of its own. The server talks through the pipes
 /// of the client: no port is open.
 pub(crate) fn over_ssh(folder: &Path, project: &Project) -> Vec<String> {

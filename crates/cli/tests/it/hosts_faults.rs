@@ -9,18 +9,8 @@ use windlass_outside::needs;
 
 use crate::hosts::{WINDLASS, hosted, over_ssh, piped};
 use crate::kept::spawn_kept;
-use crate::processes::{Victim, descendants, has_exited, kill, name};
-use crate::support::{Drive, Project, eventually, files_below, spawn};
-
-/// The far end that has the programs of a session now, by the folder of sessions.
-pub(crate) fn far_end_in(folder: &Path) -> Option<u32> {
-    let sessions = fs::read_dir(folder).ok()?;
-    let pids = sessions.flatten().filter_map(|session| {
-        let text = fs::read_to_string(session.path().join("lock")).ok()?;
-        text.trim().parse().ok()
-    });
-    pids.into_iter().find(|pid| !has_exited(*pid))
-}
+use crate::processes::{Victim, descendants, far_end_in, has_exited, kill, name};
+use crate::support::{Drive, Project, eventually, files_below, lines_of, spawn};
 
 fn far_end(project: &Project) -> Option<u32> {
     far_end_in(&project.state_dir().join("hosts"))
@@ -68,12 +58,6 @@ pub(crate) fn assert_numbers(project: &Project, numbers: std::ops::RangeInclusiv
         "none of {lengths:?} bytes is the expected {}",
         expected.len()
     );
-}
-
-/// A number on each line.
-pub(crate) fn lines_of(numbers: std::ops::RangeInclusive<u32>) -> String {
-    let lines: Vec<String> = numbers.map(|number| number.to_string()).collect();
-    lines.join("\n") + "\n"
 }
 
 /// The logs of all handles.

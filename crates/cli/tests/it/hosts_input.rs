@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::json;
 use windlass::executors::{Launcher, LauncherOptions};
 use windlass::host::{Host, HostOptions};
 use windlass_output::{OutputOptions, Screen};
@@ -19,11 +18,9 @@ use windlass_process::{
 };
 use windlass_sandbox::{NetworkRule, SandboxMode, SandboxSettings, UnresolvedSandbox};
 
-use crate::hosts::{WINDLASS, piped};
-use crate::hosts_faults::{far_end_in, lines_of};
-use crate::hosts_kept::keeping;
-use crate::kept::spawn_kept;
-use crate::support::{Project, eventually};
+use crate::hosts::WINDLASS;
+use crate::processes::far_end_in;
+use crate::support::{eventually, lines_of};
 
 /// The numbers of lines that are more than a pipe takes: 400 KB.
 const MUCH: RangeInclusive<u32> = 1..=70_000;
@@ -133,29 +130,6 @@ async fn the_end_of_input_reaches_a_program_on_a_host() {
     ends_with(&process, "one\ntwo\nover\n");
 }
 
-#[test]
-fn eof_ends_a_handle_on_a_host() {
-    let project = Project::with_own_config(&piped(10));
-    let mut drive = project.drive();
-    let spawn = json!({"action": "spawn", "id": "it", "command": "cat; echo over"});
-    drive.content("shell", spawn);
-    let apply = json!({"action": "apply", "id": "it", "input": "last", "keys": ["eof"]});
-    let stopped = json!({"id": "it", "state": "stopped", "result": "last\nover\n"});
-    assert_eq!(drive.content("shell", apply), stopped);
-}
-
-#[test]
-fn eof_ends_a_kept_handle_on_a_host_after_a_take_over() {
-    let project = keeping(600);
-    let mut drive = project.drive_named("work");
-    drive.run([spawn_kept("it", "cat; echo over")]);
-    drive.kill();
-    let mut drive = project.drive_named("work");
-    let apply = json!({"action": "apply", "id": "it", "input": "last", "keys": ["eof"]});
-    let stopped = drive.content("shell", apply);
-    assert_eq!(stopped["result"], json!("last\nover\n"), "{stopped}");
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn input_that_is_not_read_yet_arrives_once_after_lost_links() {
     for signals in [
@@ -183,28 +157,6 @@ async fn input_that_is_not_read_yet_arrives_once_after_lost_links() {
         assert_eq!(heard.len(), expected.len(), "{signals:?}");
         assert!(heard == expected, "the bytes differ: {signals:?}");
     }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn input_of_an_earlier_runtime_does_not_swallow_that_of_the_next() {
-    let project = keeping(600);
-    let mut drive = project.drive_named("work");
-    let script = "until test -e go; do sleep 0.01; done; cat | tail -n 1";
-    drive.run([spawn_kept("it", script)]);
-    let apply = |input: &str| json!({"action": "apply", "id": "it", "input": input});
-    drive.content("shell", apply(&lines_of(MUCH)));
-    drive.kill();
-    let mut drive = project.drive_named("work");
-    drive.content("shell", apply("\na line of the next runtime"));
-    project.write("go", "");
-    let eof = json!({"action": "apply", "id": "it", "keys": ["eof"]});
-    drive.content("shell", eof);
-    let ended = drive.content("await", json!({"all": ["it"]}));
-    assert_eq!(
-        ended["completed"][0]["result"],
-        json!("a line of the next runtime\n"),
-        "{ended}"
-    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

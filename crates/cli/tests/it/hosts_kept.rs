@@ -1,23 +1,15 @@
 //! Kept handles on a host: they outlive the near runtime as local ones do.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use windlass::executors::{Launcher, LauncherOptions};
-use windlass::host::{Host, HostOptions};
-use windlass_output::OutputOptions;
 use windlass_outside::needs;
-use windlass_process::{Command, Exit, KeepOptions, Process, RemoteAdoption, RemoteHost, Stdin};
 
-use crate::hosts::{WINDLASS, piped};
+use crate::hosts::piped;
 use crate::http_support::Serve;
 use crate::kept::{act, spawn_kept, told};
 use crate::processes::{VICTIMS, Victim};
-use crate::support::{Drive, Project, eventually};
+use crate::support::{Drive, Project, eventually, lines_of};
 
 /// The user lets `shell`, which runs on a host, keep handles for this long.
 pub(crate) fn keeping(keepable_secs: u64) -> Project {
@@ -153,6 +145,40 @@ fn an_abort_after_a_take_over_is_verified_and_leaves_nothing() {
 }
 
 #[test]
+fn eof_ends_a_kept_handle_on_a_host_after_a_take_over() {
+    let project = keeping(600);
+    let mut drive = project.drive_named("work");
+    drive.run([spawn_kept("it", "cat; echo over")]);
+    drive.kill();
+    let mut drive = project.drive_named("work");
+    let apply = json!({"action": "apply", "id": "it", "input": "last", "keys": ["eof"]});
+    let stopped = drive.content("shell", apply);
+    assert_eq!(stopped["result"], json!("last\nover\n"), "{stopped}");
+}
+
+#[test]
+fn input_of_an_earlier_runtime_does_not_swallow_that_of_the_next() {
+    let project = keeping(600);
+    let mut drive = project.drive_named("work");
+    let script = "until test -e go; do sleep 0.01; done; cat | tail -n 1";
+    drive.run([spawn_kept("it", script)]);
+    let apply = |input: &str| json!({"action": "apply", "id": "it", "input": input});
+    drive.content("shell", apply(&lines_of(1..=70_000)));
+    drive.kill();
+    let mut drive = project.drive_named("work");
+    drive.content("shell", apply("\na line of the next runtime"));
+    project.write("go", "");
+    let eof = json!({"action": "apply", "id": "it", "keys": ["eof"]});
+    drive.content("shell", eof);
+    let ended = drive.content("await", json!({"all": ["it"]}));
+    assert_eq!(
+        ended["completed"][0]["result"],
+        json!("a line of the next runtime\n"),
+        "{ended}"
+    );
+}
+
+#[test]
 fn a_terminal_on_a_host_is_drawn_again_for_the_next_runtime() {
     needs!("bash");
     let project = keeping(600);
@@ -259,118 +285,4 @@ fn kill_reports_a_host_that_cannot_be_reached() {
     eventually("the host ends it after the lease", || {
         victim.alive().is_empty()
     });
-}
-
-/// A runtime's own link to a host whose state is in this folder.
-fn link(folder: &Path) -> Host {
-    let via = vec![WINDLASS.into(), "host".into()];
-    let environment = [
-        ("PATH".into(), std::env::var_os("PATH").unwrap()),
-        ("XDG_STATE_HOME".into(), folder.into()),
-    ];
-    let options = HostOptions::new("there", via, folder);
-    Host::new(options, Some(environment.to_vec())).unwrap()
-}
-
-/// Types a line to `cat`, and waits until it is printed.
-async fn echo(process: &Process, line: &str) {
-    process.write(format!("{line}\n").as_bytes()).unwrap();
-    let mut changes = process.output().changes();
-    let printed = async {
-        while !process.output().read_all(1000).text.contains(line) {
-            changes.changed().await.unwrap();
-        }
-    };
-    let printed = tokio::time::timeout(Duration::from_secs(30), printed).await;
-    printed.unwrap_or_else(|_| panic!("`{line}` is not printed: {:?}", process.exit()));
-}
-
-/// The folder of a link's programs on the far side.
-fn far_folder(folder: &Path, host: &Host) -> PathBuf {
-    let session = format!("{:032x}", u128::from_be_bytes(host.session()));
-    folder.join("windlass/hosts").join(session)
-}
-
-/// The far end that has the lock of a session.
-fn far_end(session: &Path) -> Pid {
-    let pid = fs::read_to_string(session.join("lock")).unwrap();
-    Pid::from_raw(pid.trim().parse().unwrap()).unwrap()
-}
-
-/// Kills the far end that has the lock of a session.
-fn kill_far_end(session: &Path) {
-    kill_process(far_end(session), Signal::KILL).unwrap();
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_flood_arrives_once_through_deaths_of_the_far_end_that_does_not_log_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let host = link(folder.path());
-    let launcher = Launcher::new(LauncherOptions::default()).unwrap();
-    let launcher = launcher.on_host(Arc::new(host.clone()));
-    let flood = Command::new("seq")
-        .args(["1", "3000000"])
-        .output(OutputOptions {
-            log: Some(folder.path().join("near.log")),
-            ..OutputOptions::default()
-        });
-    let process = launcher.start(flood).await.unwrap();
-    let session = far_folder(folder.path(), &host);
-    let mut changes = process.output().changes();
-    for megabytes in [5, 10, 15] {
-        while process.output().position() < megabytes * 1_000_000 {
-            changes.changed().await.unwrap();
-        }
-        if megabytes == 5 {
-            assert!(!session.join("1.log").exists(), "it is not logged there");
-        }
-        kill_far_end(&session);
-    }
-    assert_eq!(process.wait().await, Exit::Code(0));
-    let received = process.output().raw(0..process.output().position());
-    let received = String::from_utf8(received).unwrap();
-    assert!(received.ends_with("\n3000000\n"));
-    let numbers = received.lines().map(|line| line.parse::<u32>().unwrap());
-    assert!(numbers.eq(1..=3_000_000), "each line, once and in order");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_runtime_keeps_its_link_while_another_has_the_handle_that_it_left() {
-    let folder = tempfile::tempdir().unwrap();
-    let (first, second) = (link(folder.path()), link(folder.path()));
-    let launcher = Launcher::new(LauncherOptions::default()).unwrap();
-    let launcher = launcher.on_host(Arc::new(first.clone()));
-    let cat = || Command::new("cat").stdin(Stdin::Pipe);
-    let other = launcher.start(cat()).await.unwrap();
-    let keep = KeepOptions {
-        lease: Duration::from_mins(1),
-        folder: folder.path().to_owned(),
-        name: String::from("it"),
-        output: OutputOptions::default(),
-        registration: None,
-    };
-    let kept = launcher.start(cat().keep(keep)).await.unwrap();
-    echo(&kept, "begun").await;
-    let key = kept.held_key().unwrap().clone();
-    kept.leave().await;
-    drop(kept);
-    let left = far_folder(folder.path(), &first);
-    let serving = far_end(&left);
-    let adoption = RemoteAdoption {
-        wants_output: true,
-        ..RemoteAdoption::to_end(key)
-    };
-    let adopted = second.adopt(adoption).await.unwrap();
-    assert!(adopted.output().read_all(1000).text.contains("begun"));
-    echo(&other, "the link is the same").await;
-    assert_eq!(far_end(&left), serving);
-    let holding = far_end(&far_folder(folder.path(), &second));
-    kill_far_end(&left);
-    echo(&other, "a new link resumes it").await;
-    let more = launcher.start(Command::new("true")).await.unwrap();
-    assert_eq!(more.wait().await, Exit::Code(0));
-    echo(&adopted, "nobody took it back").await;
-    assert_eq!(far_end(&far_folder(folder.path(), &second)), holding);
-    adopted.end(Duration::from_secs(2)).await;
-    other.end(Duration::from_secs(2)).await;
 }

@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use windlass_outside::needs;
 
-use crate::hosts_faults::far_end_in;
 use crate::network::{FAR, Network, Weather, network};
 use crate::network_scene::Scene;
-use crate::processes::{descendants, has_exited, kill, name};
+use crate::processes::{descendants, far_end_in, has_exited, kill, name};
 use crate::ssh_server::SshServer;
 use crate::support::{Project, eventually};
 

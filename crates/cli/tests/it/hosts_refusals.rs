@@ -3,16 +3,13 @@
 use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
-use std::time::Duration;
 
 use serde_json::json;
-use windlass::host::{Host, HostOptions};
 use windlass_outside::needs;
 
 use crate::hosts::{WINDLASS, hosted};
 use crate::hosts_faults::assert_numbers;
-use crate::processes::has_exited;
-use crate::support::{Project, eventually};
+use crate::support::Project;
 
 /// The error of a tool on a host that is reached by this shell line.
 fn refusal(line: &str) -> String {
@@ -48,31 +45,6 @@ fn a_far_side_that_cannot_keep_programs_says_why() {
     let refused = refusal("exec env HOME=/proc/none XDG_STATE_HOME=/proc/none \"$0\" host");
     assert!(refused.contains("refused the link"), "{refused}");
     assert!(refused.contains("/proc/none"), "{refused}");
-}
-
-/// The error of a carrier that says nothing in time.
-async fn silent(line: &str) -> String {
-    let via = ["sh", "-c", line].map(Into::into).to_vec();
-    let options = HostOptions {
-        patience: Duration::from_millis(500),
-        ..HostOptions::new("there", via, "/")
-    };
-    let host = Host::new(options, None).unwrap();
-    host.connect(Vec::new()).await.unwrap_err().to_string()
-}
-
-#[tokio::test]
-async fn a_carrier_that_is_silent_is_not_waited_for_for_ever() {
-    let error = silent("echo 'still connecting' >&2; exec sleep 60").await;
-    assert!(error.contains("did not answer"), "{error}");
-    assert!(error.contains("it said: still connecting"), "{error}");
-    assert!(error.contains("ends with `windlass host`"), "{error}");
-}
-
-#[tokio::test]
-async fn a_few_letters_of_a_silent_carrier_are_shown() {
-    let error = silent("printf 'Name: '; exec sleep 60").await;
-    assert!(error.contains("\"Name: \""), "{error}");
 }
 
 #[test]
@@ -138,31 +110,4 @@ fn garbage_in_the_middle_of_a_link_is_a_lost_link() {
     assert_eq!(ended["completed"][0].get("error"), None, "{ended}");
     assert!(fs::exists(&spoilt).unwrap());
     assert_numbers(&project, 1000..=40_999);
-}
-
-#[tokio::test]
-async fn a_link_that_was_replaced_takes_no_other_with_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let pids = folder.path().join("pids");
-    let line = "echo $$ >> \"$1\"; exec \"$0\" host";
-    let pids_path = pids.to_str().unwrap();
-    let via = ["sh", "-c", line, WINDLASS, pids_path].map(Into::into);
-    let environment = [
-        ("PATH".into(), std::env::var_os("PATH").unwrap()),
-        ("XDG_STATE_HOME".into(), folder.path().join("state").into()),
-    ];
-    let options = HostOptions::new("there", via.to_vec(), "/");
-    let host = Host::new(options, Some(environment.to_vec())).unwrap();
-    let carriers = || fs::read_to_string(&pids).unwrap();
-    host.connect(Vec::new()).await.unwrap();
-    let first: u32 = carriers().trim().parse().unwrap();
-    // A question that only a new far end answers: the first one goes.
-    let asks = || vec!["sh".to_owned()];
-    host.connect(asks()).await.unwrap();
-    eventually("the first far end is gone", || has_exited(first));
-    for _ in 0..100 {
-        host.connect(asks()).await.unwrap();
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    assert_eq!(carriers().lines().count(), 2, "{}", carriers());
 }

@@ -8,8 +8,7 @@ use serde_json::json;
 use windlass_outside::needs;
 
 use crate::hosts::WINDLASS;
-use crate::hosts_faults::far_end_in;
-use crate::processes::{descendants, has_exited, kill, name, signal};
+use crate::processes::{descendants, far_end_in, has_exited, kill, name, signal};
 use crate::support::{Project, call, eventually, files_below, spawn};
 use crate::term_sitting::numbers;
 

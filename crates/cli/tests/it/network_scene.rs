@@ -5,9 +5,9 @@ use std::ops::RangeInclusive;
 
 use serde_json::json;
 
-use crate::hosts_faults::{assert_numbers, lines_of, logged};
+use crate::hosts_faults::{assert_numbers, logged};
 use crate::processes::Victim;
-use crate::support::{Drive, Project, eventually, spawn};
+use crate::support::{Drive, Project, eventually, lines_of, spawn};
 
 /// Handles with three processes each.
 pub(crate) const HANDLES: usize = 20;

@@ -6,11 +6,11 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use windlass_outside::needs;
 
-use crate::hosts_faults::{lines_of, logged};
+use crate::hosts_faults::logged;
 use crate::kept::{spawn_kept, told};
 use crate::pool_support::{Broker, Relay, Speaker, WorkerProcess, pooled, pooled_at};
 use crate::processes::{Victim, signal};
-use crate::support::{Drive, Project, eventually, spawn};
+use crate::support::{Drive, Project, eventually, lines_of, spawn};
 
 /// Three heartbeats of the workers of these tests.
 const SILENCE: Duration = Duration::from_secs(3);

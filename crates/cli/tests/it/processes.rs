@@ -1,6 +1,7 @@
 //! A tree of processes that is hard to end, and a look at `/proc`.
 
 use std::fs;
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -151,4 +152,14 @@ pub(crate) fn kill(pid: u32) {
 pub(crate) fn signal(pid: u32, signal: Signal) {
     let pid = Pid::from_raw(pid.cast_signed()).expect("no pid is zero");
     let _ = kill_process(pid, signal);
+}
+
+/// The far end that has the programs of a session now, by the folder of sessions.
+pub(crate) fn far_end_in(folder: &Path) -> Option<u32> {
+    let sessions = fs::read_dir(folder).ok()?;
+    let pids = sessions.flatten().filter_map(|session| {
+        let text = fs::read_to_string(session.path().join("lock")).ok()?;
+        text.trim().parse().ok()
+    });
+    pids.into_iter().find(|pid| !has_exited(*pid))
 }

@@ -546,3 +546,9 @@ pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
         .flat_map(|entry| below(entry.path()))
         .collect()
 }
+
+/// A number on each line.
+pub(crate) fn lines_of(numbers: std::ops::RangeInclusive<u32>) -> String {
+    let lines: Vec<String> = numbers.map(|number| number.to_string()).collect();
+    lines.join("\n") + "\n"
+}
