@@ -6,6 +6,7 @@ use crate::{nats, workspace};
 
 /// Runs it in a release build, and prints its results.
 pub(crate) fn run() -> anyhow::Result<()> {
+    workspace::cargo(["build", "--release", "--package", "windlass-cli"])?;
     let mut command = workspace::cargo_command();
     let status = command
         .env("PATH", nats::path()?)
@@ -13,7 +14,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
             "test",
             "--release",
             "--package",
-            "windlass-cli",
+            "windlass-command-tests",
             "--test",
             "it",
         ])

@@ -76,8 +76,13 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// Programs, on which nothing may depend.
 const TOPS: [&str; 5] = ["cli", "benches", "xtask", "example-tools", "embed-examples"];
 
-/// The crates that are only for tests.
+/// The crates that are only for tests of any crate.
 const FOR_TESTS: [&str; 2] = ["outside", "testing"];
+
+/// The tests that drive the program, which an edit of a library must not
+/// compile again. Their support serves the tests of the command that need
+/// libraries.
+const COMMAND_TESTS: &str = "command-tests";
 
 /// A crate of the workspace and its dependencies in the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,8 +157,10 @@ fn check_node(node: &Node) -> Vec<String> {
 
 /// The allowed dependencies of one crate.
 enum Rule {
-    /// All shipped crates.
+    /// All shipped crates, and in tests the support of [`COMMAND_TESTS`].
     Shipped,
+    /// `outside` alone.
+    Outside,
     /// All crates that others may depend on.
     Everything,
     /// These.
@@ -163,6 +170,7 @@ enum Rule {
 fn rule_for(from: &str) -> Option<Rule> {
     match from {
         "cli" => Some(Rule::Shipped),
+        COMMAND_TESTS => Some(Rule::Outside),
         "benches" => Some(Rule::Everything),
         _ => ARROWS
             .iter()
@@ -177,10 +185,12 @@ impl Rule {
             return false;
         }
         let is_for_tests = FOR_TESTS.contains(&to);
-        if is_for_tests && used_for == Use::Test {
-            return true;
-        }
+        let is_test = used_for == Use::Test;
         match self {
+            Self::Outside => to == "outside",
+            Self::Shipped if to == COMMAND_TESTS => is_test,
+            _ if to == COMMAND_TESTS => false,
+            _ if is_for_tests && is_test => true,
             Self::Shipped => !is_for_tests,
             Self::Everything => true,
             Self::These(may_use) => may_use.contains(&to),
@@ -192,6 +202,7 @@ impl std::fmt::Display for Rule {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let allowed = match self {
             Self::Everything => return formatter.write_str("every library crate"),
+            Self::Outside => return formatter.write_str("`outside`"),
             Self::Shipped => "every library crate".to_owned(),
             Self::These([]) => "no crate of ours".to_owned(),
             Self::These(may_use) => quoted(may_use),

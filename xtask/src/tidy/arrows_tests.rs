@@ -104,6 +104,25 @@ fn the_tops_may_use_every_library() {
 }
 
 #[test]
+fn tests_of_the_program_use_no_library() {
+    assert_eq!(
+        check(
+            "windlass-command-tests -> ~windlass-outside; windlass-cli -> ~windlass-command-tests"
+        ),
+        ""
+    );
+    assert_eq!(
+        check(
+            "windlass-command-tests -> windlass-process, ~windlass-testing;
+             windlass-runtime -> ~windlass-command-tests"
+        ),
+        "`command-tests` must not use `process`; it may use `outside`\n\
+         `command-tests` must not use `testing` in its tests; it may use `outside`\n\
+         `runtime` must not use `command-tests` in its tests; it may use `digest`, `output`, `protocol`, `task`, and `outside`, `testing` in its tests"
+    );
+}
+
+#[test]
 fn nothing_uses_a_top() {
     assert_eq!(
         check("windlass-benches -> windlass-cli, xtask"),

@@ -21,7 +21,7 @@ use windlass_outside::needs;
 use windlass_process::RemoteHost;
 use windlass_testing::contract::{Behaviour, Contractor, Specimen, check_contract};
 
-use crate::hosts::WINDLASS;
+use crate::programs::windlass;
 use crate::ssh_server::SshServer;
 
 /// Gives an executor and the arguments for a tool that behaves so; `None` if it cannot.
@@ -272,7 +272,7 @@ pub(crate) const EXEC_TEXT: Kind = Kind {
 };
 
 async fn check_over_a_pipe(kind: Kind) {
-    let via = [WINDLASS, "host"].map(Into::into);
+    let via = [windlass(), "host"].map(Into::into);
     check_contract(&HostPrograms::new(&via, kind)).await;
 }
 

@@ -18,8 +18,8 @@ use windlass_process::{
 };
 use windlass_sandbox::{NetworkRule, SandboxMode, SandboxSettings, UnresolvedSandbox};
 
-use crate::hosts::WINDLASS;
 use crate::processes::far_end_in;
+use crate::programs::windlass;
 use crate::support::{eventually, lines_of};
 
 /// The numbers of lines that are more than a pipe takes: 400 KB.
@@ -37,7 +37,7 @@ impl LinkedHost {
     fn new() -> Self {
         // Not below `/tmp`, of which a sandbox has its own.
         let folder = tempfile::tempdir_in("/var/tmp").unwrap();
-        let via = vec![WINDLASS.into(), "host".into()];
+        let via = vec![windlass().into(), "host".into()];
         let environment = [
             ("PATH".into(), std::env::var_os("PATH").unwrap()),
             ("XDG_STATE_HOME".into(), folder.path().into()),

@@ -11,8 +11,8 @@ use windlass::host::{Host, HostOptions};
 use windlass_output::OutputOptions;
 use windlass_process::{Command, Exit, KeepOptions, Process, RemoteAdoption, RemoteHost, Stdin};
 
-use crate::hosts::WINDLASS;
 use crate::processes::has_exited;
+use crate::programs::windlass;
 use crate::support::eventually;
 
 /// The error of a carrier that says nothing in time.
@@ -46,7 +46,7 @@ async fn a_link_that_was_replaced_takes_no_other_with_it() {
     let pids = folder.path().join("pids");
     let line = "echo $$ >> \"$1\"; exec \"$0\" host";
     let pids_path = pids.to_str().unwrap();
-    let via = ["sh", "-c", line, WINDLASS, pids_path].map(Into::into);
+    let via = ["sh", "-c", line, windlass(), pids_path].map(Into::into);
     let environment = [
         ("PATH".into(), std::env::var_os("PATH").unwrap()),
         ("XDG_STATE_HOME".into(), folder.path().join("state").into()),
@@ -69,7 +69,7 @@ async fn a_link_that_was_replaced_takes_no_other_with_it() {
 
 /// A runtime's own link to a host whose state is in this folder.
 fn link(folder: &Path) -> Host {
-    let via = vec![WINDLASS.into(), "host".into()];
+    let via = vec![windlass().into(), "host".into()];
     let environment = [
         ("PATH".into(), std::env::var_os("PATH").unwrap()),
         ("XDG_STATE_HOME".into(), folder.into()),
