@@ -554,6 +554,12 @@ pub fn within(limit: Duration, what: &str, mut condition: impl FnMut() -> bool) 
     }
 }
 
+/// The folder of the workspace.
+pub fn workspace() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.canonicalize().unwrap()
+}
+
 /// The files below a folder, however deep; none when it is not there.
 pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else {

@@ -68,13 +68,21 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("outside", &[]),
     ("testing", &["runtime", "protocol"]),
+    ("as-written", &["sdk"]),
     ("example-tools", &["sdk"]),
     ("embed-examples", &["windlass"]),
     ("xtask", &["protocol"]),
 ];
 
 /// Programs, on which nothing may depend.
-const TOPS: [&str; 5] = ["cli", "benches", "xtask", "example-tools", "embed-examples"];
+const TOPS: [&str; 6] = [
+    "cli",
+    "benches",
+    "xtask",
+    "as-written",
+    "example-tools",
+    "embed-examples",
+];
 
 /// The crates that are only for tests of any crate.
 const FOR_TESTS: [&str; 2] = ["outside", "testing"];

@@ -11,11 +11,10 @@ use std::process::Stdio;
 
 use windlass_outside::model::{ModelServer, Script, Turn};
 
-use crate::building::workspace;
 use crate::programs::windlass;
 use crate::query::asked;
 use crate::query_terminal::sit_at;
-use crate::support::{Project, files_below};
+use crate::support::{Project, files_below, workspace};
 
 /// A block of commands.
 struct Block {

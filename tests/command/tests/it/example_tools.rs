@@ -7,12 +7,12 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::building::example_tools;
+use crate::programs::program;
 use crate::support::{Project, call};
 
 /// A project with a tool of the examples.
 fn project(tool: &str) -> Project {
-    let program = example_tools().to_str().unwrap();
+    let program = program("example-tools");
     Project::with_config(&format!(
         "[conversation.tools.{tool}]\ncommand = \"{program}\"\n"
     ))
@@ -43,7 +43,7 @@ fn package(files: &[(&str, &str)]) -> Project {
     let toolchain = Path::new(env!("CARGO")).parent().unwrap();
     let path = std::env::var("PATH").unwrap();
     let path = format!("PATH={}:{path}", toolchain.display());
-    let args = json!([path, example_tools()]);
+    let args = json!([path, program("example-tools")]);
     let project = Project::with_config(&format!(
         "[conversation.tools.cargo]\ncommand = {{ program = \"env\", args = {args} }}\n"
     ));

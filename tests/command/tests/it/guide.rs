@@ -5,8 +5,8 @@ use std::fs;
 use serde_json::{Value, json};
 use windlass_outside::needs;
 
-use crate::building::{build_package, sdk, workspace};
-use crate::support::{Drive, Project, call};
+use crate::programs::program;
+use crate::support::{Drive, Project, call, workspace};
 use crate::term_sitting::outside;
 
 /// A block of the guide, by the name after its language.
@@ -34,18 +34,13 @@ fn project(folder: &str, files: &[&str], configs: &[&str]) -> Project {
     project
 }
 
-/// A project with this program of the guide's Rust package.
-fn rust(program: &str, source: &str, config: &str) -> Project {
-    let project = project("rust", &["src/main.rs", source], &[config]);
-    let manifest = block("rust/Cargo.toml");
-    let path = "\"../windlass/crates/sdk\"";
-    assert!(manifest.contains(path), "{manifest}");
-    let manifest = manifest.replace(path, &json!(sdk()).to_string());
-    project.write("Cargo.toml", &manifest);
-    let built = build_package(&project.root(), program);
+/// A project with this program of the guide's Rust package, built. Its source
+/// in `examples/as-written` is the guide's, as a test there checks.
+fn rust(name: &str, config: &str) -> Project {
+    let project = project("rust", &[], &[config]);
     project.write("target/release/.keep", "");
-    let place = project.root().join("target/release").join(program);
-    fs::copy(built, place).unwrap();
+    let place = project.root().join("target/release").join(name);
+    fs::copy(program(name), place).unwrap();
     project
 }
 
@@ -156,13 +151,13 @@ fn the_tools_in_python_do_what_the_guide_says() {
 
 #[test]
 fn the_tools_in_rust_do_what_the_guide_says() {
-    check(&rust("my-tools", "src/main.rs", "tools.toml"));
+    check(&rust("my-tools", "tools.toml"));
 }
 
 #[test]
 fn the_interactive_tool_of_the_guide_hands_over_to_git() {
     needs!("git");
-    let project = rust("repo", "src/bin/repo.rs", "repo.toml");
+    let project = rust("repo", "repo.toml");
     // A busy machine may take its time to come to the prompt.
     project.write(
         ".windlass/tools/patient.toml",
@@ -206,7 +201,10 @@ fn every_named_block_of_the_guide_is_used_here() {
         .lines()
         .filter_map(|line| line.strip_prefix("```")?.split_once(' '))
         .map(|(_, name)| name);
-    let here = include_str!("guide.rs");
+    let here = concat!(
+        include_str!("guide.rs"),
+        include_str!("../../../../examples/as-written/tests/it/main.rs"),
+    );
     for name in names {
         let file = name.split_once('/').unwrap().1;
         assert!(here.contains(&format!("{file}\"")), "`{name}` is not run");

@@ -18,7 +18,6 @@ mod answering;
 mod asking;
 mod bad_input;
 mod batches;
-mod building;
 mod chat;
 mod churn;
 mod commands;

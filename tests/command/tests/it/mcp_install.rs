@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::building::workspace;
 use crate::programs::windlass;
-use crate::support::{Project, Run, call};
+use crate::support::{Project, Run, call, workspace};
 
 /// Each client, and its config below the home and below the project, if it has one there.
 const CLIENTS: [(&str, &str, Option<&str>); 11] = [

@@ -1,12 +1,13 @@
 //! `windlass tools new`: what it writes works.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::json;
 use windlass_outside::needs;
 
-use crate::building::build_package;
-use crate::support::{Project, files_below};
+use crate::programs::program;
+use crate::support::{Project, files_below, workspace};
 
 /// Writes a tool; returns what was said.
 #[track_caller]
@@ -75,9 +76,21 @@ fn a_new_tool_in_rust_works() {
     let project = Project::new();
     let said = new(&project, "hello_rust", "rust");
     assert!(said.contains("cargo build --release"), "{said}");
-    let folder = project.root().join(".windlass/tools/hello_rust");
-    let program = build_package(&folder, "hello_rust");
+    // The program that was built before the tests has this source.
+    let folder = ".windlass/tools/hello_rust";
+    let built = workspace().join("examples/as-written/src/bin/hello_rust.rs");
+    let built = fs::read_to_string(built).unwrap();
+    assert_eq!(project.read(&format!("{folder}/src/main.rs")), built);
+    let manifest = project.read(&format!("{folder}/Cargo.toml"));
+    let (_, sdk) = manifest
+        .split_once("windlass-sdk = { path = \"")
+        .unwrap_or_else(|| panic!("{manifest}"));
+    let sdk = Path::new(sdk.split('"').next().unwrap()).join("Cargo.toml");
+    let sdk = fs::read_to_string(sdk).unwrap();
+    assert!(sdk.contains("name = \"windlass-sdk\""), "{sdk}");
+    let folder = project.root().join(folder);
     fs::create_dir_all(folder.join("target/release")).unwrap();
+    let program = program("hello_rust");
     fs::copy(program, folder.join("target/release/hello_rust")).unwrap();
     check(&project, "hello_rust");
 }
