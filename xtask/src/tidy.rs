@@ -1,6 +1,6 @@
 //! `cargo xtask tidy`: checks beyond those of the compiler.
 //!
-//! [`arrows`], [`manifests`], [`forgotten`] and [`ratchet`] are errors;
+//! [`arrows`], [`manifests`], [`targets`], [`forgotten`] and [`ratchet`] are errors;
 //! [`size`] only warns, since a long file may still be one idea.
 
 mod arrows;
@@ -8,6 +8,7 @@ mod forgotten;
 mod manifests;
 mod ratchet;
 mod size;
+mod targets;
 
 use std::path::Path;
 
@@ -33,6 +34,7 @@ pub(crate) fn check() -> anyhow::Result<()> {
         .exec()
         .context("cannot ask cargo for the workspace's metadata")?;
     let mut faults = arrows::check(&arrows::read(&metadata));
+    faults.extend(targets::check(&metadata)?);
     for folder in members(&metadata) {
         faults.extend(manifests::check(&folder.join("Cargo.toml"))?);
         faults.extend(forgotten::check(folder)?);

@@ -1,4 +1,4 @@
-//! What tests need from outside Windlass.
+//! Stand-ins for the surroundings of Windlass in tests.
 //!
 //! [`needs!`] skips a test whose program is missing. [`model`] is a model
 //! server that follows a script, and [`load`] a load generator. Nothing here
