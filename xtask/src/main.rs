@@ -16,6 +16,7 @@ mod ci;
 mod clients;
 mod conformance;
 mod cpu;
+mod edit_loop;
 mod esctest;
 mod fleet;
 mod frameworks;
@@ -51,6 +52,8 @@ usage: cargo xtask <chore> [arguments]
             the ways to select some
   stress    run tests many times beside other load; --help lists the arguments
   lint      clippy, the cargo features and the documentation; a warning is an error
+  edit-loop    measure the seconds from an edit to the first test result; arguments
+            name crates
   schemas   write schemas/*.schema.json and openapi.json
   shots     make the pictures of the page in docs/guide; arguments name some
   bench     run the benchmarks; arguments are passed on
@@ -114,6 +117,7 @@ fn run(arguments: &[OsString]) -> anyhow::Result<()> {
     match chore.as_str() {
         "tidy" => tidy::run(rest),
         "test" => test::run(rest),
+        "edit-loop" => edit_loop::run(rest),
         "schemas" => schemas::write(),
         "shots" => shots::run(rest),
         "bench" => bench::run(rest),
