@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 /// How programs are built before the tests.
@@ -19,23 +19,22 @@ pub fn windlass() -> &'static str {
 }
 
 /// The path of a program that was built before the tests: in the folder that
-/// `WINDLASS_PROGRAMS` names, or else where cargo puts it. Panics if it is
-/// missing or, where cargo puts it, older than one of its source files.
+/// `WINDLASS_PROGRAMS` names, or the one that cargo has just built for the tests
+/// of its package, or else the one where cargo puts programs. Panics if it is
+/// missing or, in the last case, older than one of its source files.
 pub fn program(name: &str) -> &'static str {
     static CHECKED: Mutex<BTreeMap<String, &'static str>> = Mutex::new(BTreeMap::new());
-    let mut checked = CHECKED
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut checked = CHECKED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(path) = checked.get(name) {
         return path;
     }
-    let given = env::var_os("WINDLASS_PROGRAMS").map(PathBuf::from);
-    let is_given = given.is_some();
-    let path = given.unwrap_or_else(beside_tests).join(name);
-    let fault = if is_given {
-        missing(&path)
+    let (path, fault) = if let Some(path) = given(name) {
+        let fault = missing(&path);
+        (path, fault)
     } else {
-        fault(&path)
+        let path = beside_tests().join(name);
+        let fault = fault(&path);
+        (path, fault)
     };
     if let Some(fault) = fault {
         panic!("{fault}; {REMEDY}");
@@ -43,6 +42,13 @@ pub fn program(name: &str) -> &'static str {
     let path: &'static str = path.into_os_string().into_string().unwrap().leak();
     checked.insert(name.to_owned(), path);
     path
+}
+
+/// A program that whoever runs the tests has built for them.
+fn given(name: &str) -> Option<PathBuf> {
+    let folder = env::var_os("WINDLASS_PROGRAMS").map(PathBuf::from);
+    let by_cargo = || env::var_os(format!("CARGO_BIN_EXE_{name}")).map(PathBuf::from);
+    folder.map(|folder| folder.join(name)).or_else(by_cargo)
 }
 
 /// `target/debug` of `target/debug/deps/it-…`.
