@@ -199,14 +199,12 @@ fn kept_copy(path: &Path) -> anyhow::Result<PathBuf> {
 }
 
 fn table(rows: &[(&str, Duration, Duration)]) -> String {
+    let row = |name: &str, own: &str, command: &str| format!("{name:<10} {own:>9} {command:>16}\n");
+    let seconds = |time: &Duration| format!("{:.1}", time.as_secs_f64());
     let mut table = "\nseconds from an edit to the first test result\n".to_owned();
-    table += &format!(
-        "{:<10} {:>9} {:>16}\n",
-        "edit in", "its tests", "command's tests"
-    );
+    table += &row("edit in", "its tests", "command's tests");
     for (name, own, command) in rows {
-        let (own, command) = (own.as_secs_f64(), command.as_secs_f64());
-        table += &format!("{name:<10} {own:>9.1} {command:>16.1}\n");
+        table += &row(name, &seconds(own), &seconds(command));
     }
     table
 }

@@ -12,6 +12,15 @@
     clippy::disallowed_methods,
     reason = "the program itself is nobody's tool"
 )]
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "values are written in place, and read better without a borrow"
+)]
+#![expect(
+    clippy::new_without_default,
+    clippy::should_implement_trait,
+    reason = "tests are the only users"
+)]
 
 pub mod mcp_support;
 pub mod pool_support;

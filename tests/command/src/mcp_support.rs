@@ -163,7 +163,6 @@ impl McpHttp {
         &self.url
     }
 
-    #[expect(clippy::unused_self, reason = "it is this server's token")]
     pub fn token(&self) -> &'static str {
         TOKEN
     }

@@ -27,16 +27,16 @@ pub(super) fn check(metadata: &Metadata) -> anyhow::Result<Vec<String>> {
             if !(is_library || target.is_bin()) {
                 continue;
             }
-            let texts = texts(package, target)?;
+            let files = files(package, target)?;
             let tests = Claim {
                 key: "test",
                 says: target.test,
-                has: texts.iter().any(|text| has_test(text)),
+                has: files.iter().any(|text| has_test(text)),
             };
             let examples = Claim {
                 key: "doctest",
                 says: target.doctest,
-                has: texts.iter().any(|text| has_example(text)),
+                has: files.iter().any(|text| has_example(text)),
             };
             let claims = [Some(tests), is_library.then_some(examples)];
             let wrong = claims.into_iter().flatten().filter_map(Claim::fault);
@@ -63,21 +63,19 @@ impl Claim {
     }
 }
 
-/// The files of a target: its folder `src`, or its file alone if others are
-/// beside it.
-fn texts(package: &Package, target: &Target) -> anyhow::Result<Vec<String>> {
+/// The texts of a target's files: of its folder `src`, or of its file alone if
+/// others are beside it.
+fn files(package: &Package, target: &Target) -> anyhow::Result<Vec<String>> {
     let root = target.src_path.as_std_path();
     let folder = root.parent().context("a file is in a folder")?;
-    let mut roots = package.targets.iter().map(|other| &other.src_path);
-    let is_alone = roots
-        .by_ref()
-        .all(|other| other == &target.src_path || !other.starts_with(folder));
-    let files: Vec<PathBuf> = if is_alone {
+    let mut others = package.targets.iter().map(|other| &other.src_path);
+    let is_alone = others.all(|other| other == &target.src_path || !other.starts_with(folder));
+    let paths: Vec<PathBuf> = if is_alone {
         workspace::rust_files(folder)?
     } else {
         vec![root.to_owned()]
     };
-    files.iter().map(|file| read(file)).collect()
+    paths.iter().map(|path| read(path)).collect()
 }
 
 fn read(file: &Path) -> anyhow::Result<String> {
