@@ -22,6 +22,9 @@ enum Job {
     Package,
 }
 
+/// The beginning of the names of the tests of terminals that the command drives.
+const TERMINALS: &str = "windlass-command-tests it term_";
+
 /// Runs all stages, or those of one job, up to the first failure; prints the times of those that ran.
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     let job = match arguments {
@@ -89,14 +92,7 @@ fn test(stages: &mut Stages, tests: &PreparedTests) -> anyhow::Result<()> {
     };
     stages.run("test", || run(&["--strict"]))?;
     stages.run("sandbox", || {
-        run(&[
-            "--strict",
-            "--sandbox",
-            "workspace",
-            "--test",
-            "it",
-            "term_",
-        ])
+        run(&["--strict", "--sandbox", "workspace", TERMINALS])
     })?;
     stages.run("conformance", || {
         conformance::check(&workspace::built("windlass")?, ToolSandbox::Off)

@@ -72,7 +72,9 @@ impl Stages {
         println!("\n== {stage}");
         let (begun, cpu) = (Instant::now(), cpu::used());
         let result = act();
-        let cpu = cpu.zip(cpu::used()).map(|(before, after)| after.saturating_sub(before));
+        let cpu = cpu
+            .zip(cpu::used())
+            .map(|(before, after)| after.saturating_sub(before));
         self.times.push(StageTime {
             stage: stage.to_owned(),
             seconds: begun.elapsed().as_secs_f64(),

@@ -41,6 +41,9 @@ pub(crate) use skips::AllowedSkips;
 /// Names the file to which a skipped test writes its name and the reason.
 const SKIP_LOG: &str = "WINDLASS_SKIP_LOG";
 
+/// The variable that names the folder of the programs under test.
+const PROGRAMS: &str = "WINDLASS_PROGRAMS";
+
 /// The variable that puts the tools of all tests of the command into a sandbox.
 const SANDBOX: &str = "WINDLASS_TEST_SANDBOX";
 
@@ -59,6 +62,8 @@ pub(crate) struct PreparedTests {
     built: BuiltTests,
     all: Vec<Test>,
     provided: ProvidedPrograms,
+    /// The folder of the programs that were built with the tests.
+    programs: PathBuf,
 }
 
 /// The programs around the tests.
@@ -78,6 +83,7 @@ impl PreparedTests {
             built,
             all,
             provided,
+            programs: workspace::target_folder()?.join("debug"),
         })
     }
 
@@ -136,6 +142,7 @@ impl PreparedTests {
         let mut environment = vec![
             ("PATH", self.provided.path.clone()),
             (programs::SKIP, self.provided.missing.join(",").into()),
+            (PROGRAMS, self.programs.clone().into()),
             // A snapshot that differs is a failure, and writes nothing.
             ("INSTA_UPDATE", "no".into()),
         ];

@@ -28,21 +28,25 @@ pub(super) const GROUPS: &[Group] = &[
         at_once: 1,
         limit: Duration::from_mins(2),
         reason: "a browser needs a core for itself, and its page is tried in steps",
-        tests: &["windlass-cli it page"],
+        tests: &["windlass-command-tests it page"],
     },
     Group {
         name: "broker",
         at_once: 3,
         limit: Duration::from_mins(3),
         reason: "each test starts brokers and workers, and ends some of them one after another",
-        tests: &["windlass-cli it pool"],
+        tests: &["windlass-command-tests it pool", "windlass-cli it pool"],
     },
     Group {
         name: "connection",
         at_once: 3,
         limit: Duration::from_mins(2),
         reason: "a lost connection is noticed after missed heartbeats",
-        tests: &["windlass-cli it hosts", "windlass-cli it network"],
+        tests: &[
+            "windlass-command-tests it hosts",
+            "windlass-command-tests it network",
+            "windlass-cli it hosts",
+        ],
     },
 ];
 
