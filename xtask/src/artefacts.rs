@@ -35,6 +35,7 @@ const USAGE: &str = "\
 
   --profile NAME   dist (default), release or dev
   --program FILE   package this program instead of building one
+  --quick          compress it little
   --no-check       build only
   --check          check the artefacts that are in dist/ already
   --join FOLDER    add the artefacts of other machines to dist/, and make the
@@ -44,7 +45,11 @@ const USAGE: &str = "\
 #[derive(Debug, PartialEq, Eq)]
 enum Task {
     /// Build the artefacts, and check them if requested.
-    Build { source: ProgramSource, check: bool },
+    Build {
+        source: ProgramSource,
+        check: bool,
+        quick: bool,
+    },
     /// Check the existing artefacts.
     Check,
     /// Add the artefacts of other machines.
@@ -63,11 +68,19 @@ enum ProgramSource {
 /// Runs the chore.
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     match task(arguments)? {
-        Task::Build { source, check } => {
-            build_all(&match source {
+        Task::Build {
+            source,
+            check,
+            quick,
+        } => {
+            let mut program = match source {
                 ProgramSource::Profile(profile) => build::program(profile)?,
                 ProgramSource::File(file) => build::there(file, PackingEffort::Most)?,
-            })?;
+            };
+            if quick {
+                program.effort = PackingEffort::Least;
+            }
+            build_all(&program)?;
             if check {
                 check::run(&dist(), &|_| true)
             } else {
@@ -87,7 +100,8 @@ pub(crate) fn pack_and_check(program: &Path, allowed: &AllowedSkips) -> anyhow::
 
 fn task(arguments: &[String]) -> anyhow::Result<Task> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let (mut source, mut check) = (ProgramSource::Profile(Profile::Dist), true);
+    let mut source = ProgramSource::Profile(Profile::Dist);
+    let (mut check, mut quick) = (true, false);
     match words[..] {
         ["--check"] => return Ok(Task::Check),
         ["--join", folder] => return Ok(Task::Join(folder.into())),
@@ -97,6 +111,7 @@ fn task(arguments: &[String]) -> anyhow::Result<Task> {
     while let Some(word) = rest.next() {
         match *word {
             "--no-check" => check = false,
+            "--quick" => quick = true,
             "--profile" => {
                 let name = rest.next().copied().unwrap_or_default();
                 let profile = Profile::named(name);
@@ -111,7 +126,11 @@ fn task(arguments: &[String]) -> anyhow::Result<Task> {
             other => bail!("`{other}` is not an argument\n\n{USAGE}"),
         }
     }
-    Ok(Task::Build { source, check })
+    Ok(Task::Build {
+        source,
+        check,
+        quick,
+    })
 }
 
 /// The folder of the artefacts.

@@ -14,19 +14,21 @@ fn without_arguments_the_smallest_program_is_built_and_checked() {
         read("").unwrap(),
         Task::Build {
             source,
-            check: true
+            check: true,
+            quick: false
         }
     );
 }
 
 #[test]
-fn a_profile_and_no_check_go_together() {
+fn a_profile_and_other_options_go_together() {
     let source = ProgramSource::Profile(Profile::Dev);
     let task = Task::Build {
         source,
         check: false,
+        quick: true,
     };
-    assert_eq!(read("--no-check --profile dev").unwrap(), task);
+    assert_eq!(read("--no-check --profile dev --quick").unwrap(), task);
 }
 
 #[test]
