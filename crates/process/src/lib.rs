@@ -21,6 +21,7 @@ mod find;
 mod input;
 mod keep;
 mod launcher;
+mod lease;
 #[cfg(target_os = "linux")]
 mod linux;
 mod listeners;
@@ -52,6 +53,7 @@ pub use keep::{
     RemotePlace, TakeOverError,
 };
 pub use launcher::{Launcher, LauncherOptions};
+pub use lease::{lease_left, lease_over, lease_wait, note_lease};
 pub use listeners::InputReader;
 pub use ports::is_port_open;
 pub use process::Process;

@@ -7,7 +7,7 @@
 use std::ffi::OsString;
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -17,6 +17,7 @@ use windlass_output::{Output, OutputOptions};
 use windlass_sandbox::{LimitKind, ResourceLimits, UnresolvedSandbox};
 
 use crate::command::{Capture, OutputTarget, Stdin};
+use crate::lease::{lease_left, lease_wait};
 use crate::terminal::Tap;
 use crate::{
     Command, Exit, HeldKey, InputReader, KeepOptions, Modes, Process, Prompt, Rebuild, Receipt,
@@ -233,16 +234,17 @@ pub trait RemoteProcess: Send + Sync {
 /// Resolves when the program's host has been unreachable for this time from now on.
 pub(crate) async fn unreachable_for(remote: &dyn RemoteProcess, time: Duration) {
     let mut changes = remote.changes();
-    let mut silence = pin!(tokio::time::sleep(time));
-    let mut is_silent = false;
+    let mut since = None;
     loop {
         changes.borrow_and_update();
-        let was_silent = std::mem::replace(&mut is_silent, remote.unreachable().is_some());
-        if is_silent && !was_silent {
-            silence.as_mut().reset(Instant::now() + time);
+        let is_silent = remote.unreachable().is_some();
+        since = is_silent.then(|| since.unwrap_or_else(Instant::now));
+        let left = since.map_or(time, |since| lease_left(time, since.elapsed()));
+        if is_silent && left.is_zero() {
+            return;
         }
         tokio::select! {
-            () = &mut silence, if is_silent => return,
+            () = lease_wait(left), if is_silent => {}
             seen = changes.changed() => if seen.is_err() {
                 return;
             }

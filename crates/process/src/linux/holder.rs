@@ -32,6 +32,7 @@ use super::registration::RegistrationWatch;
 use super::shim::Shim;
 use super::socket::{self, Received};
 use super::sys;
+use crate::lease::{lease_left, lease_step};
 
 /// The time limit for a visitor's request.
 const VISITOR_LIMIT: Duration = Duration::from_secs(1);
@@ -193,13 +194,13 @@ impl Keep {
         let HoldingPhase::Held(held) = &self.phase else {
             return None;
         };
-        let left = (held.since + self.order.lease).saturating_duration_since(Instant::now());
+        let left = lease_left(self.order.lease, held.since.elapsed());
         let is_registered = held
             .registration
             .as_ref()
             .is_none_or(RegistrationWatch::is_there);
         if left > Duration::ZERO && is_registered {
-            return Some(left);
+            return Some(lease_step(left));
         }
         self.end(shim, HeldEnd::Lease, shim.grace);
         Some(Duration::ZERO)
@@ -323,7 +324,7 @@ impl Keep {
             owner,
             left: match &self.phase {
                 HoldingPhase::Owned => lease,
-                HoldingPhase::Held(held) => lease.saturating_sub(held.since.elapsed()),
+                HoldingPhase::Held(held) => lease_left(lease, held.since.elapsed()),
                 HoldingPhase::Ending(_) => Duration::ZERO,
             },
             written: match &self.phase {
