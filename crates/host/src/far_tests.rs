@@ -1,5 +1,6 @@
-use tokio::io::{DuplexStream, ReadHalf, split};
-use windlass_hold_wire::{HolderOrder, LONGEST_WINDOW, LinkCapture, ProgramStart};
+use tokio::io::{AsyncWriteExt, DuplexStream, ReadHalf, split};
+use tokio::time::Instant;
+use windlass_hold_wire::{HolderOrder, LONGEST_WINDOW, LinkCapture, ProgramStart, frame};
 
 use super::*;
 
@@ -216,4 +217,68 @@ async fn the_hello_has_the_labels_of_the_machine() {
         panic!("the first frame is a hello");
     };
     assert_eq!(machine.labels, ["linux", "gpu"]);
+}
+
+/// The far end of a link with this heartbeat, without programs, and the near side's end of its pipe.
+async fn serving(
+    folder: &Path,
+    heartbeat: Duration,
+) -> (
+    DuplexStream,
+    tokio::task::JoinHandle<Result<(), ServeError>>,
+) {
+    let (mut near, far) = tokio::io::duplex(64 << 10);
+    let options = ServeOptions {
+        folder: folder.join("hosts"),
+        limits: Ok(ResourceLimits::default()),
+        labels: Vec::new(),
+        places: |_| ProjectPlaces::default(),
+    };
+    let serving = serve(far, tokio::io::sink(), options, std::future::pending());
+    let serving = tokio::spawn(serving);
+    let hello = NearHello {
+        version: LINK_VERSION,
+        program: String::from("test"),
+        session: [7; 16],
+        lease: Duration::from_secs(2),
+        heartbeat,
+        asks: Vec::new(),
+    };
+    let hello = frame(&NearFrame::Hello(hello).write());
+    near.write_all(&hello).await.unwrap();
+    (near, serving)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_far_end_lets_go_after_three_silent_heartbeats() {
+    let folder = tempfile::tempdir().unwrap();
+    let heartbeat = Duration::from_secs(15);
+    let (mut near, serving) = serving(folder.path(), heartbeat).await;
+    let tick = Duration::from_millis(1);
+    for _ in 0..100 {
+        tokio::time::sleep(heartbeat * 3 - tick * 2).await;
+        assert!(!serving.is_finished());
+        let beat = frame(&NearFrame::Beat.write());
+        near.write_all(&beat).await.unwrap();
+    }
+    let begun = Instant::now();
+    serving.await.unwrap().unwrap();
+    let silent = begun.elapsed();
+    assert!(silent >= heartbeat * 3 && silent <= heartbeat * 3 + tick * 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_near_side_that_says_nothing_has_a_minute() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_near, far) = tokio::io::duplex(64);
+    let options = ServeOptions {
+        folder: folder.path().join("hosts"),
+        limits: Ok(ResourceLimits::default()),
+        labels: Vec::new(),
+        places: |_| ProjectPlaces::default(),
+    };
+    let begun = Instant::now();
+    let served = serve(far, tokio::io::sink(), options, std::future::pending()).await;
+    assert!(matches!(served, Err(ServeError::NoLink)), "{served:?}");
+    assert!(begun.elapsed() >= HELLO_LIMIT);
 }

@@ -1,11 +1,11 @@
 //! The near end, with a far end that the test plays.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use parking_lot::Mutex;
 use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use windlass_hold_wire::{
     AppliedRules, FarFrame, HolderOrder, LinkExit, NearFrame, ProgramOrigin, StartFailure,
 };
@@ -17,17 +17,23 @@ use super::*;
 use crate::LinkPipe;
 use crate::pieces::{FrameReader, FrameSender};
 
+#[path = "near_lease_tests.rs"]
+mod leases;
+
 /// Links to the test.
 struct Played {
     links: Mutex<Option<mpsc::UnboundedSender<DuplexStream>>>,
     is_away: AtomicBool,
-    since: Instant,
+    since: Mutex<Option<Instant>>,
+    /// When links were opened, or were to be opened.
+    opened: Mutex<Vec<Instant>>,
 }
 
 impl LinkSource for Played {
     fn open(&self, _session: LinkSession) -> RemoteFuture<'_, Result<LinkPipe, HostError>> {
         let (near, far) = tokio::io::duplex(1 << 16);
         let links = self.links.lock();
+        self.opened.lock().push(Instant::now());
         let is_away = self.is_away.load(Ordering::Relaxed);
         let is_open = !is_away && links.as_ref().is_some_and(|links| links.send(far).is_ok());
         let (input, output): (ReadHalf<_>, WriteHalf<_>) = tokio::io::split(near);
@@ -44,7 +50,7 @@ impl LinkSource for Played {
     }
 
     fn lease_since(&self) -> Option<Instant> {
-        Some(self.since)
+        *self.since.lock()
     }
 }
 
@@ -58,14 +64,19 @@ struct Stage {
 
 impl Stage {
     fn new() -> Self {
+        Self::with_lease(Duration::from_mins(10))
+    }
+
+    fn with_lease(lease: Duration) -> Self {
         let (sender, links) = mpsc::unbounded_channel();
         let source = Arc::new(Played {
             links: Mutex::new(Some(sender)),
             is_away: AtomicBool::new(false),
-            since: Instant::now(),
+            since: Mutex::new(Some(Instant::now())),
+            opened: Mutex::default(),
         });
         let mut options = HostOptions::new("there", Vec::new(), "/");
-        options.lease = Duration::from_mins(10);
+        options.lease = lease;
         let host = Host::over(options, Arc::clone(&source) as Arc<dyn LinkSource>).unwrap();
         Self {
             host,
@@ -412,7 +423,7 @@ async fn an_adopted_program_refuses_input_that_was_closed() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_dropped_program_is_ended_when_its_link_is_restored() {
     let mut stage = Stage::new();
     let (process, far, program) = adopted(&mut stage, false).await;
@@ -442,7 +453,7 @@ async fn a_dropped_program_is_ended_when_its_link_is_restored() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_program_that_cannot_be_resumed_for_now_is_resumed_later() {
     let mut stage = Stage::new();
     let (process, far, program) = adopted(&mut stage, false).await;

@@ -1,8 +1,9 @@
 //! Links without a carrier command: the embedder provides the pipe.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
 use windlass_hold_wire::{LinkSession, NearFrame, NearHello};
 use windlass_process::RemoteFuture;
 

@@ -1,7 +1,7 @@
 //! The connection to NATS, and the streams and buckets of a pool.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_nats::jetstream::context::{PublishError, PublishErrorKind};
 use async_nats::jetstream::kv::{self, CreateErrorKind, Store};
@@ -9,6 +9,7 @@ use async_nats::jetstream::stream::{self, DiscardPolicy, RetentionPolicy, Storag
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
 use tokio::sync::watch;
+use tokio::time::Instant;
 use windlass_hold_wire::LinkSession;
 
 use crate::PoolError;

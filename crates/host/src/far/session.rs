@@ -4,10 +4,11 @@ use std::fs;
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, Signal, getpid, kill_process};
+use tokio::time::Instant;
 use windlass_hold_wire::{LinkSession, ProgramOrigin};
 
 use super::files::{ProgramFiles, is_empty};

@@ -4,10 +4,11 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, getpid, kill_process};
+use tokio::time::Instant;
 use windlass_hold_wire::{LinkCapture, LinkSandbox, StartFailure};
 use windlass_output::{OutputOptions, Screen};
 use windlass_process::{

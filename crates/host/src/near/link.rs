@@ -9,10 +9,11 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
+use tokio::time::Instant;
 use windlass_hold_wire::{
     FarFrame, FarHello, FramedOutput, HolderOrder, LINK_VERSION, LONGEST_FRAME, LinkSession,
     NearFrame, NearHello, ProgramOrigin, ProgramStart,

@@ -9,10 +9,11 @@ mod replay;
 mod state;
 
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
+use tokio::time::Instant;
 use windlass_hold_wire::{HolderOrder, LinkSandbox, NearFrame, ProgramOrigin, ProgramStatus};
 use windlass_output::{Output, Stream};
 use windlass_process::{Exit, Receipt, RemoteCapture, RemoteStart, RemoteTap};

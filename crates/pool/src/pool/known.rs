@@ -156,7 +156,7 @@ impl KnownWorkers {
     /// The time after which all workers of a connection are known.
     pub(super) fn known_after(&self) -> Instant {
         let since = self.broker.connection.borrow().since;
-        let since = since.map_or_else(Instant::now, Instant::from_std);
+        let since = since.unwrap_or_else(Instant::now);
         since + SHOWING.max(self.longest_patience())
     }
 
@@ -281,7 +281,7 @@ impl KnownWorkers {
     /// When a worker that is not listed had the time of three of its heartbeats to announce itself; `None` while the
     /// broker does not reply.
     pub(super) async fn dead_after(&self, worker: &str) -> Option<Instant> {
-        let since = Instant::from_std(self.broker.connection.borrow().since?);
+        let since = self.broker.connection.borrow().since?;
         // The bucket may still have its last announcement.
         let last = self.broker.presence(&self.presences, worker).await;
         let (patience, silence) = match last {
@@ -307,25 +307,14 @@ impl KnownWorkers {
     /// check.
     fn look(&self) -> Instant {
         let now = Instant::now();
-        let latest = now + LOOK.1;
         let Some(connected) = self.broker.connection.borrow().since else {
-            return latest;
+            return now + LOOK.1;
         };
-        let connected = Instant::from_std(connected);
-        let mut next = latest;
-        let gone: Vec<KnownWorker> = {
-            let mut workers = self.workers.lock();
-            let gone = workers.extract_if(|_, known| {
-                let look = known.next_look(connected, now);
-                next = next.min(look.unwrap_or(latest));
-                look.is_none()
-            });
-            gone.map(|(_, known)| known).collect()
-        };
+        let (gone, next) = take_silent(&mut self.workers.lock(), connected, now);
         for known in gone {
             self.give_up(&known);
         }
-        next.max(now + LOOK.0)
+        next
     }
 
     fn give_up(&self, known: &KnownWorker) {
@@ -367,6 +356,23 @@ impl KnownWorkers {
             known.presence.is_draining = true;
         }
     }
+}
+
+/// Removes the workers that have missed three heartbeats since `connected`. Also returns the time of the next check.
+fn take_silent(
+    workers: &mut HashMap<String, KnownWorker>,
+    connected: Instant,
+    now: Instant,
+) -> (Vec<KnownWorker>, Instant) {
+    let latest = now + LOOK.1;
+    let mut next = latest;
+    let gone = workers.extract_if(|_, known| {
+        let look = known.next_look(connected, now);
+        next = next.min(look.unwrap_or(latest));
+        look.is_none()
+    });
+    let gone = gone.map(|(_, known)| known).collect();
+    (gone, next.max(now + LOOK.0))
 }
 
 /// Follows changes of the workers while they are in use.

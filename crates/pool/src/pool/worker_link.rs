@@ -150,7 +150,7 @@ impl LinkSource for WorkerLink {
     }
 
     /// Without a broker, the workers keep their programs and wait.
-    fn lease_since(&self) -> Option<std::time::Instant> {
+    fn lease_since(&self) -> Option<Instant> {
         self.reader.broker.connection.borrow().since
     }
 }

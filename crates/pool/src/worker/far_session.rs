@@ -5,17 +5,17 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use windlass_hold_wire::{FarFrame, LinkSession, NearFrame, ProgramOrigin};
 use windlass_host::serve;
-use windlass_process::TakeOverError;
+use windlass_process::{TakeOverError, lease_over, note_lease};
 
 use super::gate::FarGate;
 use super::held::{FollowTerm, HeldFollower, look_up};
 use super::recording::{OutputRecord, RecordClosing};
 use super::{Worker, WorkerOptions};
-use crate::broker::words;
+use crate::broker::{BrokerConnection, words};
 use crate::error::Trouble;
 use crate::link::{Flow, FrameWriter, LinkEnd, LinkEnding, PIPE};
 
@@ -175,7 +175,7 @@ impl FarSession {
         }
         let session = Arc::clone(self);
         windlass_task::spawn(async move {
-            tokio::time::sleep(lease).await;
+            lease_over(lease).await;
             let Some(worker) = worker.upgrade() else {
                 return;
             };
@@ -197,6 +197,12 @@ impl FarSession {
             for program in state.found.iter().filter(|it| !kept.contains_key(it)) {
                 worker.remove_stored(state.origin(session.session, *program));
             }
+            note_lease(|| {
+                format!(
+                    "{}: the lease of {} is over",
+                    worker.options.name, session.runtime
+                )
+            });
         });
     }
 
@@ -462,27 +468,63 @@ async fn serve_link(
 /// a worker that stays cut off. After a reconnect, the runtime has three heartbeats to open another link. Starts that
 /// were claimed in this time are delivered.
 async fn wait_for_broker(end: &mut LinkEnd, heartbeat: Duration, limit: Duration) {
-    let mut over = std::pin::pin!(tokio::time::sleep(limit));
-    loop {
-        let added = tokio::select! {
-            () = end.broker.connected() => break,
-            () = &mut over => return,
-            Some(added) = end.added.recv() => added,
-            () = tokio::time::sleep(heartbeat) => NearFrame::Beat.write(),
-        };
-        if end.to_pipe.write(&added).await.is_none() {
-            return;
+    let connection = end.broker.connection.clone();
+    let is_back = end.input().beat(connection, heartbeat, limit).await;
+    if is_back {
+        end.close().await;
+        end.input().deliver(heartbeat * 3).await;
+    }
+}
+
+/// What reaches a far end whose link is down.
+struct FarEndInput<'a> {
+    to_pipe: &'a mut FrameWriter,
+    added: &'a mut mpsc::UnboundedReceiver<Vec<u8>>,
+}
+
+impl LinkEnd {
+    fn input(&mut self) -> FarEndInput<'_> {
+        FarEndInput {
+            to_pipe: &mut self.to_pipe,
+            added: &mut self.added,
         }
     }
-    end.close().await;
-    let mut over = std::pin::pin!(tokio::time::sleep(heartbeat * 3));
-    loop {
-        let added = tokio::select! {
-            () = &mut over => return,
-            Some(added) = end.added.recv() => added,
-        };
-        if end.to_pipe.write(&added).await.is_none() {
-            return;
+}
+
+impl FarEndInput<'_> {
+    /// Sends heartbeats in place of the runtime. Returns true when a broker is connected, false when the time limit is
+    /// exceeded or the far end is gone.
+    async fn beat(
+        self,
+        mut connection: watch::Receiver<BrokerConnection>,
+        heartbeat: Duration,
+        limit: Duration,
+    ) -> bool {
+        let mut over = std::pin::pin!(tokio::time::sleep(limit));
+        loop {
+            let added = tokio::select! {
+                _ = connection.wait_for(|it| it.since.is_some()) => return true,
+                () = &mut over => return false,
+                Some(added) = self.added.recv() => added,
+                () = tokio::time::sleep(heartbeat) => NearFrame::Beat.write(),
+            };
+            if self.to_pipe.write(&added).await.is_none() {
+                return false;
+            }
+        }
+    }
+
+    /// Delivers injected frames for this time.
+    async fn deliver(self, limit: Duration) {
+        let mut over = std::pin::pin!(tokio::time::sleep(limit));
+        loop {
+            let added = tokio::select! {
+                () = &mut over => return,
+                Some(added) = self.added.recv() => added,
+            };
+            if self.to_pipe.write(&added).await.is_none() {
+                return;
+            }
         }
     }
 }

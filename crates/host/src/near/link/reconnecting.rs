@@ -4,12 +4,26 @@
 
 use std::pin::pin;
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
-use super::{Link, LinkMaker};
+use tokio::time::Instant;
+use windlass_process::{lease_left, lease_wait, note_lease};
+
+use super::{DroppedEnd, Link, LinkMaker};
 
 /// The delay between attempts to reconnect: initial and maximum.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+
+/// How long the leases of a lost link have counted; `None` while they do not count.
+#[derive(Debug, Clone, Copy)]
+struct LeaseTime(Option<Duration>);
+
+impl LeaseTime {
+    /// The rest of a lease.
+    fn left(self, lease: Duration) -> Duration {
+        self.0.map_or(lease, |counted| lease_left(lease, counted))
+    }
+}
 
 /// The loss of a link.
 #[derive(Debug, Clone, Copy)]
@@ -48,11 +62,11 @@ impl Link {
         windlass_task::spawn(reconnect(Arc::downgrade(self)));
     }
 
-    /// The elapsed time of the leases; `None` if the link is not lost.
-    fn lease_elapsed(&self) -> Option<Duration> {
+    /// The time of the leases; `None` if the link is not lost.
+    fn lease_time(&self) -> Option<LeaseTime> {
         let lost = self.state.lock().lost?.at;
-        let counted = self.maker.lease_since(lost);
-        Some(counted.map_or(Duration::ZERO, |since| since.elapsed()))
+        let since = self.maker.lease_since(lost);
+        Some(LeaseTime(since.map(|since| since.elapsed())))
     }
 
     /// Whether a program needs the link.
@@ -64,12 +78,12 @@ impl Link {
     }
 
     /// Gives up programs whose lease has expired; the far side has ended them. Returns whether others need the link.
-    fn give_up(&self, elapsed: Duration, why: &str) -> bool {
+    fn give_up(&self, time: LeaseTime, why: &str) -> bool {
         let name = &self.options.name;
         let mut others = false;
         for program in self.all_programs() {
             let lease = program.lease();
-            if lease > elapsed {
+            if !time.left(lease).is_zero() {
                 others = true;
                 continue;
             }
@@ -82,7 +96,8 @@ impl Link {
             self.state.lock().programs.remove(&program.number);
         }
         let mut state = self.state.lock();
-        state.dropped.retain(|_, end| end.lease > elapsed);
+        let is_held = |end: &DroppedEnd| !time.left(end.lease).is_zero();
+        state.dropped.retain(|_, end| is_held(end));
         others |= !state.dropped.is_empty();
         if !others {
             state.lost = None;
@@ -90,15 +105,13 @@ impl Link {
         others
     }
 
-    /// The time until the next lease expires.
-    fn next_lease(&self, elapsed: Duration) -> Duration {
+    /// The time until the next lease expires; none if it has expired.
+    fn next_lease(&self, time: LeaseTime) -> Duration {
         let programs = self.all_programs();
         let mut leases: Vec<Duration> = programs.iter().map(|program| program.lease()).collect();
         leases.extend(self.state.lock().dropped.values().map(|end| end.lease));
-        let left = leases.iter().filter_map(|lease| lease.checked_sub(elapsed));
-        left.filter(|left| !left.is_zero())
-            .min()
-            .unwrap_or(BACKOFF.1)
+        let left = leases.into_iter().map(|lease| time.left(lease));
+        left.min().unwrap_or(BACKOFF.1)
     }
 
     /// Connects once, and meanwhile gives up programs whose lease expires: an attempt can take as long as a person
@@ -106,25 +119,30 @@ impl Link {
     async fn attempt(self: &Arc<Self>) -> Attempt {
         let mut connecting = pin!(self.connect(Vec::new()));
         loop {
-            let Some(elapsed) = self.lease_elapsed() else {
+            let Some(time) = self.lease_time() else {
                 return Attempt::Over;
             };
-            let left = self.next_lease(elapsed);
-            let failure = match tokio::time::timeout(left, &mut connecting).await {
-                Ok(Ok(_)) => return Attempt::Over,
-                Ok(Err(error)) => Some(error.to_string()),
-                Err(_) => None,
+            if time.0.is_none() {
+                note_lease(|| format!("{}: leases do not count", self.options.name));
+            }
+            let failure = tokio::select! {
+                biased;
+                connected = &mut connecting => match connected {
+                    Ok(_) => return Attempt::Over,
+                    Err(error) => Some(error.to_string()),
+                },
+                () = lease_wait(self.next_lease(time)) => None,
             };
-            let Some(elapsed) = self.lease_elapsed() else {
+            let Some(time) = self.lease_time() else {
                 return Attempt::Over;
             };
             let why = failure.as_deref().unwrap_or("it does not answer");
             tracing::debug!(host = self.options.name, why, "the host is not reached");
-            if !self.give_up(elapsed, why) {
+            if !self.give_up(time, why) {
                 return Attempt::Over;
             }
             if failure.is_some() {
-                return Attempt::Failed(self.next_lease(elapsed));
+                return Attempt::Failed;
             }
         }
     }
@@ -134,25 +152,44 @@ impl Link {
 enum Attempt {
     /// There is a link, or nothing needs one any more.
     Over,
-    /// It failed; the next lease expires after this time.
-    Failed(Duration),
+    Failed,
 }
 
 /// Reconnects with backoff.
 async fn reconnect(link: Weak<Link>) {
     let mut wait = BACKOFF.0;
     loop {
-        let Some(link) = link.upgrade() else { return };
-        if !link.is_needed() {
-            link.state.lock().lost = None;
-            return;
-        }
-        let Attempt::Failed(left) = link.attempt().await else {
+        let Some(connected) = link.upgrade() else {
             return;
         };
-        drop(link);
-        // Wake up when the next lease expires, even during a longer delay.
-        tokio::time::sleep(wait.min(left)).await;
+        if !connected.is_needed() {
+            connected.state.lock().lost = None;
+            return;
+        }
+        if let Attempt::Over = connected.attempt().await {
+            return;
+        }
+        drop(connected);
+        pause(&link, wait).await;
         wait = (wait * 2).min(BACKOFF.1);
+    }
+}
+
+/// Waits for this time, or until the next lease expires.
+async fn pause(link: &Weak<Link>, time: Duration) {
+    let over = Instant::now() + time;
+    loop {
+        let left = {
+            let Some(link) = link.upgrade() else { return };
+            let Some(time) = link.lease_time() else {
+                return;
+            };
+            link.next_lease(time)
+        };
+        let left = left.min(over.saturating_duration_since(Instant::now()));
+        if left.is_zero() {
+            return;
+        }
+        lease_wait(left).await;
     }
 }

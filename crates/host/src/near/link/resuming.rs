@@ -2,7 +2,9 @@
 //! resumed again over the same link, until their lease is over.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::{DroppedEnd, Link, end_of, resume_of};
 

@@ -2,8 +2,7 @@
 //!
 //! Start at [`NearProgram::take`]. Output is received in [`NearProgram::receive`].
 
-use std::time::Instant;
-
+use tokio::time::Instant;
 use windlass_hold_wire::{AppliedRules, FarFrame, HolderOrder, LinkExit, NearFrame};
 use windlass_process::{Exit, Receipt, ResourceUse, Survivor};
 use windlass_sandbox::LimitKind;

@@ -1,8 +1,9 @@
 //! Implements a process: queries are answered from the last events, and orders go to the far side.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio::time::Instant;
 use windlass_hold_wire::{HolderOrder, LONGEST_PIECE, LinkPrompt, NearFrame};
 use windlass_output::Output;
 use windlass_process::{

@@ -1,8 +1,9 @@
 //! The state of a program at the near end.
 
 use std::collections::{HashMap, VecDeque};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use tokio::time::Instant;
 use windlass_hold_wire::{HolderOrder, ProgramStatus};
 use windlass_process::{Exit, Rebuild, Receipt, ResourceUse, TerminalSize};
 use windlass_sandbox::{LimitKind, ResourceLimits};
