@@ -73,14 +73,26 @@ impl WorkerLink {
         }
     }
 
+    /// Opens a link to the worker. A request that may have been lost with the connection is repeated: leases count from the
+    /// next connection.
     async fn make(&self, session: LinkSession) -> Result<LinkPipe, HostError> {
+        let broker = &self.reader.broker;
+        loop {
+            broker.connected().await;
+            tokio::select! {
+                made = self.request(session) => return made,
+                () = broker.disconnected() => {}
+            }
+        }
+    }
+
+    async fn request(&self, session: LinkSession) -> Result<LinkPipe, HostError> {
         let broker = &self.reader.broker;
         let Broker { client, names, .. } = broker;
         let worker = &self.worker;
         let failed = |error: &dyn std::error::Error| HostError::Unreached {
             why: format!("worker `{worker}` does not answer: {}", words(error)),
         };
-        broker.connected().await;
         let link = random_word();
         let messages = client.subscribe(names.to_runtime(&link)).await;
         let messages = messages.map_err(|error| failed(&error))?;
@@ -360,3 +372,7 @@ async fn queue(
     }
     Err(Trouble(format!("the broker rejected the start: {why}")))
 }
+
+#[cfg(test)]
+#[path = "worker_link_tests.rs"]
+mod tests;
