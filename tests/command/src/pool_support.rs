@@ -3,10 +3,12 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
+use rustix::net::{self, AddressFamily, SocketFlags, SocketType};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -19,11 +21,38 @@ pub struct Broker {
     address: String,
     /// The words before its program.
     words: Vec<String>,
-    port: u16,
+    /// Its port on the loopback; none if only its test can reach its address.
+    reservation: Option<PortReservation>,
     /// The port of its counters, if the configuration wants one.
     monitor: u16,
     has_jetstream: bool,
     server: Option<Child>,
+}
+
+/// The port of a broker that only programs of one test can reach.
+const ALONE: u16 = 4222;
+
+/// A port of the loopback that no other process is given: a socket has it, but does not listen. A server that sets
+/// `SO_REUSEADDR`, as most do, can listen on it, also again after it was killed.
+pub(crate) struct PortReservation {
+    _socket: OwnedFd,
+    pub(crate) port: u16,
+}
+
+impl PortReservation {
+    pub(crate) fn new() -> Self {
+        let flags = SocketFlags::CLOEXEC;
+        let socket = net::socket_with(AddressFamily::INET, SocketType::STREAM, flags, None);
+        let socket = socket.unwrap();
+        net::sockopt::set_socket_reuseaddr(&socket, true).unwrap();
+        net::bind(&socket, &SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+        let name = net::getsockname(&socket).unwrap();
+        let address = SocketAddr::try_from(name).unwrap();
+        Self {
+            _socket: socket,
+            port: address.port(),
+        }
+    }
 }
 
 impl Broker {
@@ -45,6 +74,7 @@ impl Broker {
         let mut broker = Self::new(true);
         address.clone_into(&mut broker.address);
         broker.words = words;
+        broker.reservation = None;
         broker.begin("")
     }
 
@@ -57,7 +87,7 @@ impl Broker {
             folder: tempfile::tempdir().unwrap(),
             address: String::from("127.0.0.1"),
             words: Vec::new(),
-            port: 0,
+            reservation: Some(PortReservation::new()),
             monitor: 0,
             has_jetstream,
             server: None,
@@ -71,7 +101,13 @@ impl Broker {
     }
 
     pub fn url(&self) -> String {
-        format!("nats://{}:{}", self.address, self.port)
+        format!("nats://{}:{}", self.address, self.port())
+    }
+
+    /// Nobody else has it, also while the broker does not run.
+    fn port(&self) -> u16 {
+        let reservation = self.reservation.as_ref();
+        reservation.map_or(ALONE, |reservation| reservation.port)
     }
 
     /// Removes everything that it has stored. It must not run.
@@ -83,17 +119,13 @@ impl Broker {
     pub fn restart(&mut self) {
         let ports = self.folder.path().join("ports");
         fs::create_dir_all(&ports).unwrap();
-        let port = if self.port == 0 {
-            String::from("-1")
-        } else {
-            self.port.to_string()
-        };
+        let port = self.port();
         let mut words = self.words.clone();
         words.push(String::from("nats-server"));
         let server = Command::new(&words[0])
             .args(&words[1..])
             .args(self.has_jetstream.then_some("-js"))
-            .args(["-a", &self.address, "-p", &port])
+            .args(["-a", &self.address, "-p", &port.to_string()])
             .arg("-c")
             .arg(self.folder.path().join("conf"))
             .arg("-sd")
@@ -113,10 +145,9 @@ impl Broker {
             };
             let urls = [&told["nats"][0], &told["tls"][0]];
             let url = urls.iter().find_map(|url| url.as_str()).unwrap_or_default();
-            let port = |url: &str| url.rsplit(':').next().unwrap().parse().unwrap_or(0);
-            self.port = port(url);
-            self.monitor = port(told["monitoring"][0].as_str().unwrap_or_default());
-            self.port != 0
+            let port_of = |url: &str| url.rsplit(':').next().unwrap().parse().unwrap_or(0);
+            self.monitor = port_of(told["monitoring"][0].as_str().unwrap_or_default());
+            port_of(url) == port
         });
         if self.words.is_empty() {
             eventually("the broker answers", || {
@@ -126,7 +157,7 @@ impl Broker {
     }
 
     pub fn address(&self) -> SocketAddr {
-        ([127, 0, 0, 1], self.port).into()
+        ([127, 0, 0, 1], self.port()).into()
     }
 
     /// The address of its counters.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::kept::spawn_kept;
-use crate::pool_support::WorkerProcess;
+use crate::pool_support::{PortReservation, WorkerProcess};
 use crate::support::{Drive, Project, spawn, within};
 
 const HANDLES: usize = 1000;
@@ -27,13 +27,8 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     pub(crate) fn start(folder: &Path) -> Self {
-        let free = || TcpListener::bind("127.0.0.1:0").unwrap();
-        let sockets: Vec<_> = (0..6).map(|_| free()).collect();
-        let ports: Vec<u16> = sockets
-            .iter()
-            .map(|it| it.local_addr().unwrap().port())
-            .collect();
-        drop(sockets);
+        let reservations: Vec<_> = (0..6).map(|_| PortReservation::new()).collect();
+        let ports: Vec<u16> = reservations.iter().map(|it| it.port).collect();
         let (clients, routes) = ports.split_at(3);
         let list: Vec<String> = routes
             .iter()
