@@ -34,13 +34,13 @@ const ALONE: u16 = 4222;
 
 /// A port of the loopback that no other process is given: a socket has it, but does not listen. A server that sets
 /// `SO_REUSEADDR`, as most do, can listen on it, also again after it was killed.
-pub(crate) struct PortReservation {
+pub struct PortReservation {
     _socket: OwnedFd,
-    pub(crate) port: u16,
+    pub port: u16,
 }
 
 impl PortReservation {
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         let flags = SocketFlags::CLOEXEC;
         let socket = net::socket_with(AddressFamily::INET, SocketType::STREAM, flags, None);
         let socket = socket.unwrap();

@@ -16,6 +16,8 @@ use tempfile::TempDir;
 
 use crate::programs::windlass;
 
+use crate::lease_orders::LEASE_ORDERS;
+
 /// How long anything may take on a machine that has other work too.
 pub const DEADLINE: Duration = Duration::from_mins(1);
 
@@ -40,7 +42,7 @@ impl Project {
     /// Without any configuration.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["home", "project/.windlass"] {
+        for name in ["home", "project/.windlass", "orders"] {
             fs::create_dir_all(folder.path().join(name)).unwrap();
         }
         let project = Self {
@@ -120,6 +122,11 @@ impl Project {
         self.folder.path().join("home/cache/windlass")
     }
 
+    /// Where its processes find the orders of this test, see `lease_orders`.
+    pub(crate) fn orders_dir(&self) -> PathBuf {
+        self.folder.path().join("orders")
+    }
+
     /// Writes a file into the project.
     pub fn write(&self, name: &str, text: &str) {
         let path = self.root().join(name);
@@ -187,7 +194,8 @@ impl Project {
             .env("XDG_CONFIG_HOME", home.join("config"))
             .env("XDG_STATE_HOME", home.join("state"))
             .env("XDG_DATA_HOME", home.join("data"))
-            .env("XDG_CACHE_HOME", home.join("cache"));
+            .env("XDG_CACHE_HOME", home.join("cache"))
+            .env(LEASE_ORDERS, self.orders_dir());
         command
     }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 use windlass::executors::{Launcher, LauncherOptions};
@@ -18,10 +18,10 @@ use crate::pool_support::{Broker, Relay, WorkerProcess, pooled};
 use crate::processes::Victim;
 use crate::support::{DEADLINE, Project, eventually};
 
-/// How long the programs of these runtimes are held without a link.
-const LEASE: Duration = Duration::from_secs(2);
-/// Longer than any test.
-const KEEP: Duration = Duration::from_mins(10);
+/// How long the programs of these runtimes are held without a link, unless the test ends their leases.
+const LEASE: Duration = Duration::from_mins(10);
+/// How long their kept programs are held.
+const KEEP: Duration = Duration::from_mins(20);
 /// Says something when the test wants it to.
 const WAITS: &str = "until test -e go; do sleep 0.05; done; echo late";
 
@@ -179,8 +179,17 @@ fn wait_for_stored(stored: &Receiver<Vec<u8>>, text: &str) {
 /// A broker, and a project whose commands find its workers.
 fn pool() -> (Broker, Project) {
     let broker = Broker::start();
-    let project = Project::with_own_config(&pooled(&broker, 2));
+    let project = Project::with_own_config(&pooled(&broker, 600));
     (broker, project)
+}
+
+/// Waits until the programs of a runtime that is away have lost their leases, and one other is left: a kept one.
+#[track_caller]
+fn expect_only_kept(project: &Project) {
+    project.end_leases_up_to(LEASE.as_secs());
+    eventually("the lease is over", || taken(project) < 2);
+    assert_eq!(taken(project), 1);
+    project.let_leases_run();
 }
 
 #[test]
@@ -195,7 +204,7 @@ fn a_kept_program_that_ends_without_a_runtime_frees_its_slot() {
         first.run("cat");
         wait_for_taken(&project, 2);
         first.die();
-        wait_for_taken(&project, 1);
+        expect_only_kept(&project);
         project.write("go", "");
         wait_for_taken(&project, 0);
         let mut second = start();
@@ -227,7 +236,7 @@ fn a_program_that_was_left_is_stored_and_frees_its_slot_while_its_link_lives() {
 fn a_restarted_worker_counts_the_programs_that_it_resumes() {
     needs!("nats-server");
     let broker = Broker::start();
-    let project = Project::with_own_config(&pooled(&broker, 60));
+    let project = Project::with_own_config(&pooled(&broker, 600));
     let mut worker = WorkerProcess::start(&project, &broker, "w1", &[]);
     let mut drive = project.drive();
     drive.content(
@@ -252,9 +261,7 @@ fn a_restarted_worker_keeps_the_stored_output_of_kept_programs() {
     let (broker, project) = pool();
     let mut worker = WorkerProcess::start(&project, &broker, "w1", &[]);
     let stored = stored(&broker);
-    // Longer than a restart.
-    let lease = Duration::from_secs(15);
-    let mut first = NearRuntime::with(&project, &broker, |it| it.lease = lease);
+    let mut first = NearRuntime::start(&project, &broker);
     first.run("cat");
     let key = first.keep(&format!("echo first; {WAITS}; cat"), KEEP);
     wait_for_stored(&stored, "first\n");
@@ -265,8 +272,7 @@ fn a_restarted_worker_keeps_the_stored_output_of_kept_programs() {
     wait_for_stored(&stored, "late\n");
     first.die();
     // The other program is ended with the lease of the link.
-    eventually("the lease is over", || taken(&project) < 2);
-    assert_eq!(taken(&project), 1);
+    expect_only_kept(&project);
     worker.kill();
     let mut second = NearRuntime::start(&project, &broker);
     assert_eq!(text_of(second.adopt(&key)), "first\nlate\n");
@@ -306,14 +312,13 @@ fn a_kept_program_outlives_the_links_of_two_runtimes() {
     first.run("cat");
     wait_for_taken(&project, 2);
     first.die();
-    wait_for_taken(&project, 1);
+    expect_only_kept(&project);
     let mut second = NearRuntime::start(&project, &broker);
     wait_for_text(second.adopt(&key), "first\n");
     second.run("cat");
     wait_for_taken(&project, 2);
     second.die();
-    eventually("the lease is over", || taken(&project) < 2);
-    assert_eq!(taken(&project), 1);
+    expect_only_kept(&project);
     project.write("go", "");
     wait_for_stored(&stored, "late\n");
     worker.kill();
@@ -328,20 +333,19 @@ fn the_lease_of_an_earlier_runtime_does_not_end_the_storing_of_output() {
     let mut worker = WorkerProcess::start(&project, &broker, "w1", &[]);
     let stored = stored(&broker);
     let mut first = NearRuntime::start(&project, &broker);
-    let keep = Duration::from_secs(10);
-    let key = first.keep(&format!("echo first; {WAITS}; cat"), keep);
+    let key = first.keep(&format!("echo first; {WAITS}; cat"), KEEP);
     first.run("cat");
     wait_for_taken(&project, 2);
     first.die();
-    wait_for_taken(&project, 1);
     let mut second = NearRuntime::start(&project, &broker);
     wait_for_text(second.adopt(&key), "first\n");
-    let adopted = Instant::now();
-    let mut beats = broker.speak();
-    beats.subscribe("$KV.windlass-ci-workers.>");
-    while adopted.elapsed() < keep {
-        beats.next();
-    }
+    // Every lease that has begun with the death of the first runtime is over.
+    project.end_leases();
+    eventually("the worker has forgotten the first runtime", || {
+        project.lease_events().contains("w1: the lease of")
+    });
+    project.let_leases_run();
+    wait_for_taken(&project, 1);
     project.write("go", "");
     wait_for_stored(&stored, "late\n");
     second.die();
@@ -362,8 +366,7 @@ fn a_program_that_its_runtime_has_left_and_adopted_again_stays_kept() {
     runtime.adopt(&key);
     wait_for_taken(&project, 2);
     runtime.die();
-    eventually("the lease is over", || taken(&project) < 2);
-    assert_eq!(taken(&project), 1);
+    expect_only_kept(&project);
 }
 
 #[test]
@@ -379,15 +382,14 @@ fn a_program_stays_kept_when_its_runtime_was_cut_off_for_longer_than_the_lease()
     runtime.keep("cat", KEEP);
     wait_for_taken(&project, 2);
     relay.cut();
-    wait_for_taken(&project, 1);
+    expect_only_kept(&project);
     relay.restore();
     runtime.programs[1].write(b"back\n").unwrap();
     wait_for_text(&runtime.programs[1], "back\n");
     runtime.run("cat");
     wait_for_taken(&project, 2);
     runtime.die();
-    eventually("the lease is over", || taken(&project) < 2);
-    assert_eq!(taken(&project), 1);
+    expect_only_kept(&project);
 }
 
 #[test]
@@ -423,10 +425,11 @@ fn a_worker_that_stays_cut_off_lets_the_leases_run() {
     let (plain, kept) = (Victim::new(), Victim::new());
     let mut runtime = NearRuntime::start(&project, &broker);
     runtime.run(&plain.script());
-    runtime.keep(&kept.script(), Duration::from_secs(4));
+    runtime.keep(&kept.script(), KEEP);
     plain.wait_until_up();
     kept.wait_until_up();
     relay.cut();
+    project.end_leases();
     eventually("nothing is left", || {
         plain.alive().is_empty() && kept.alive().is_empty()
     });

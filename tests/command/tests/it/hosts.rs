@@ -30,7 +30,7 @@ pub(crate) fn piped(lease_secs: u32) -> String {
 
 #[test]
 fn a_one_shot_runs_on_a_host() {
-    let project = Project::with_own_config(&piped(10));
+    let project = Project::with_own_config(&piped(600));
     let mut drive = project.drive();
     let said = drive.content("shell", json!({"command": "echo one; echo two >&2; pwd"}));
     let root = project.root().display().to_string();
@@ -78,7 +78,7 @@ fn rules_speak_of_hosts() {
 
 #[test]
 fn a_handle_on_a_host_is_typed_into_and_stopped() {
-    let project = Project::with_own_config(&piped(10));
+    let project = Project::with_own_config(&piped(600));
     let mut drive = project.drive();
     let spawned = drive.content(
         "shell",
@@ -97,7 +97,7 @@ fn a_handle_on_a_host_is_typed_into_and_stopped() {
 
 #[test]
 fn eof_ends_a_handle_on_a_host() {
-    let project = Project::with_own_config(&piped(10));
+    let project = Project::with_own_config(&piped(600));
     let mut drive = project.drive();
     let spawn = json!({"action": "spawn", "id": "it", "command": "cat; echo over"});
     drive.content("shell", spawn);
@@ -180,7 +180,7 @@ fn a_host_is_reached_over_ssh() {
     let project = Project::new();
     let words = over_ssh(folder.path(), &project);
     let via: Vec<&str> = words.iter().map(String::as_str).collect();
-    project.write_own(&hosted(&via, 10));
+    project.write_own(&hosted(&via, 600));
     let checked = project.run(&["hosts", "check", "there"], "");
     assert_eq!(
         checked.code(),
@@ -200,7 +200,7 @@ fn a_host_is_reached_over_ssh() {
         json!({"command": "seq 1 100000 | tail -n 1; echo $SSH_CONNECTION | wc -w"}),
     );
     assert_eq!(said, json!("100000\n4\n"));
-    Project::each_with(hosted(&via, 30), term_python::session);
+    Project::each_with(hosted(&via, 600), term_python::session);
 }
 
 fn refusal(via: &[&str]) -> String {

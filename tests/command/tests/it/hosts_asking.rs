@@ -33,7 +33,7 @@ fn asking_script(script: &str) -> Vec<String> {
 
 fn project_via(words: &[String]) -> Project {
     let via: Vec<&str> = words.iter().map(String::as_str).collect();
-    Project::with_own_config(&hosted(&via, 10))
+    Project::with_own_config(&hosted(&via, 600))
 }
 
 const PASSWORD: &str = "stty -echo < /dev/tty; printf 'Welcome.\\nPassword for there: ' > /dev/tty; \
@@ -182,7 +182,7 @@ fn ssh_asks_the_person_for_a_host_key_and_a_passphrase() {
     ];
     let words = over_ssh_with(folder.path(), &project, "a long passphrase", &options);
     let via: Vec<&str> = words.iter().map(String::as_str).collect();
-    project.write_own(&hosted(&via, 10));
+    project.write_own(&hosted(&via, 600));
     let mut drive = project.drive_asking();
     drive.send(&json!([call("shell", json!({"command": "echo in"}))]));
     answer_ssh(&mut drive);
@@ -277,7 +277,7 @@ fn a_call_that_waits_for_answers_to_ssh_goes_on_as_a_handle() {
     ];
     let words = over_ssh_with(folder.path(), &project, "a long passphrase", &options);
     let via: Vec<&str> = words.iter().map(String::as_str).collect();
-    project.write_own(&hosted(&via, 10));
+    project.write_own(&hosted(&via, 600));
     let mut mcp = project.mcp(&["--max-block-secs", "0.5"]);
     // Before the first question, the handle is pending without a request.
     let started = mcp.call("shell", json!({"command": "echo in"}));

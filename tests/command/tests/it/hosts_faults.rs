@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use serde_json::json;
 use windlass_outside::needs;
@@ -11,7 +10,7 @@ use crate::hosts::{hosted, over_ssh, piped};
 use crate::kept::spawn_kept;
 use crate::processes::{Victim, descendants, far_end_in, has_exited, kill, name};
 use crate::programs::windlass;
-use crate::support::{Drive, Project, eventually, files_below, lines_of, spawn};
+use crate::support::{Drive, Project, call, eventually, files_below, lines_of, spawn};
 
 fn far_end(project: &Project) -> Option<u32> {
     far_end_in(&project.state_dir().join("hosts"))
@@ -32,7 +31,7 @@ fn replace_far_end(project: &Project) {
 
 #[test]
 fn numbered_output_survives_the_death_of_the_far_end() {
-    let project = Project::with_own_config(&piped(30));
+    let project = Project::with_own_config(&piped(600));
     let mut drive = project.drive();
     let script = "for i in $(seq 1 40); do seq $((i * 1000)) $((i * 1000 + 999)); sleep 0.05; done";
     drive.content(
@@ -76,7 +75,7 @@ fn numbered_output_survives_the_death_of_ssh_and_sshd() {
     let project = Project::new();
     let words = over_ssh(folder.path(), &project);
     let via: Vec<&str> = words.iter().map(String::as_str).collect();
-    project.write_own(&hosted(&via, 30));
+    project.write_own(&hosted(&via, 600));
     let mut drive = project.drive();
     let script = "for i in $(seq 1 40); do seq $((i * 1000)) $((i * 1000 + 999)); sleep 0.05; done";
     drive.content(
@@ -107,7 +106,7 @@ fn numbered_output_survives_the_death_of_ssh_and_sshd() {
 
 #[test]
 fn input_is_typed_once_through_deaths_of_the_far_end() {
-    let project = Project::with_own_config(&piped(30));
+    let project = Project::with_own_config(&piped(600));
     let mut drive = project.drive();
     let script = "while read line; do echo $line >> heard; done";
     drive.content(
@@ -134,7 +133,7 @@ fn input_is_typed_once_through_deaths_of_the_far_end() {
 
 #[test]
 fn nothing_is_left_after_the_lease_when_the_runtime_dies() {
-    let project = Project::with_own_config(&piped(2));
+    let project = Project::with_own_config(&piped(600));
     let victims: Vec<Victim> = (0..8).map(|_| Victim::new()).collect();
     let mut drive = project.drive();
     for (number, victim) in victims.iter().enumerate() {
@@ -146,6 +145,7 @@ fn nothing_is_left_after_the_lease_when_the_runtime_dies() {
         victim.wait_until_up();
     }
     drive.kill();
+    project.end_leases();
     eventually("the lease is over and nothing is left", || {
         victims.iter().all(|victim| victim.alive().is_empty())
     });
@@ -158,7 +158,7 @@ fn a_host_that_does_not_come_back_is_reported_and_its_handles_are_lost() {
     fs::write(&gate, "").unwrap();
     let script = "test -e \"$1\" || { echo the network is down >&2; exit 1; }; exec \"$0\" host";
     let via = ["sh", "-c", script, windlass(), gate.to_str().unwrap()];
-    let project = Project::with_own_config(&hosted(&via, 4));
+    let project = Project::with_own_config(&hosted(&via, 600));
     let mut drive = project.drive();
     let victim = Victim::new();
     drive.content(
@@ -167,21 +167,23 @@ fn a_host_that_does_not_come_back_is_reported_and_its_handles_are_lost() {
     );
     victim.wait_until_up();
     fs::remove_file(&gate).unwrap();
-    let lost_at = Instant::now();
     kill(far_end(&project).unwrap());
     eventually("a fetch says that the host is not reached", || {
         let shown = drive.content("shell", json!({"action": "fetch", "id": "it"}));
         let note = shown["note"].as_str().unwrap_or_default();
         note.contains("host `there` has been unreachable")
     });
+    project.end_leases();
     let ended = drive.content("await", json!({"all": ["it"]}));
     let ended = ended.to_string();
     assert!(ended.contains("ends the program"), "{ended}");
-    assert!(lost_at.elapsed() >= Duration::from_secs(4));
     eventually("nothing is left", || victim.alive().is_empty());
     let again = drive.error("shell", json!({"command": "true"}));
     assert!(again.contains("the network is down"), "{again}");
 }
+
+/// How long aborts and closing sessions wait for a host that is away, unless a test ends the wait.
+pub(crate) const PATIENCE_SECS: u64 = 10;
 
 /// A host that is reached while a file exists, with a victim that runs there as `it`.
 struct Gated {
@@ -227,10 +229,13 @@ impl Gated {
 fn an_abort_is_delivered_when_the_host_is_reached_again() {
     let mut scene = Gated::new();
     scene.shut();
+    let abort = call("shell", json!({"action": "abort", "id": "it"}));
     scene
         .drive
-        .send(&json!([{"id": "c", "tool": "shell", "arguments": {"action": "abort", "id": "it"}}]));
-    std::thread::sleep(Duration::from_millis(300));
+        .send(&json!({"batch": "one", "calls": [abort], "concurrent": true}));
+    // A later batch is answered first, so the abort has begun.
+    let none = json!({"action": "fetch", "id": "none"});
+    scene.drive.error("shell", none);
     assert!(!scene.victim.alive().is_empty(), "nobody could end it yet");
     scene.open();
     let reply = scene.drive.next();
@@ -242,6 +247,7 @@ fn an_abort_is_delivered_when_the_host_is_reached_again() {
 fn an_abort_is_answered_while_the_host_is_away_and_delivered_later() {
     let mut scene = Gated::new();
     scene.shut();
+    scene.project.end_leases_up_to(PATIENCE_SECS);
     let abort = json!({"action": "abort", "id": "it"});
     let reply = scene.drive.content("shell", abort);
     assert_eq!(reply["state"], json!("running"), "{reply}");
@@ -258,14 +264,11 @@ fn an_abort_is_answered_while_the_host_is_away_and_delivered_later() {
 fn a_runtime_ends_with_its_input_though_its_host_is_away() {
     let mut scene = Gated::new();
     scene.shut();
+    scene.project.end_leases_up_to(PATIENCE_SECS);
     let (_, code) = scene.drive.finish();
     assert_eq!(code, Some(0));
-    // The host would end it after its lease.
-    eventually("nothing is left", || {
-        let alive = scene.victim.alive();
-        alive.iter().copied().for_each(kill);
-        alive.is_empty()
-    });
+    scene.project.end_leases();
+    eventually("nothing is left", || scene.victim.alive().is_empty());
 }
 
 /// A carrier that connects once; after that it is silent, and writes its pid into the file.
@@ -279,8 +282,8 @@ fn connecting_once(mark: &Path) -> [&str; 5] {
 fn a_lease_expires_while_the_carrier_is_silent_and_another_lease_lasts() {
     let folder = tempfile::tempdir().unwrap();
     let mark = folder.path().join("mark");
-    let keeps = "[conversation.tools.shell.spawn.lifecycle]\nkeepable_secs = 20\n";
-    let config = hosted(&connecting_once(&mark), 2) + keeps;
+    let keeps = "[conversation.tools.shell.spawn.lifecycle]\nkeepable_secs = 1200\n";
+    let config = hosted(&connecting_once(&mark), 600) + keeps;
     let project = Project::with_own_config(&config);
     let mut drive: Drive = project.drive();
     let (brief, lasting) = (Victim::new(), Victim::new());
@@ -291,12 +294,21 @@ fn a_lease_expires_while_the_carrier_is_silent_and_another_lease_lasts() {
     brief.wait_until_up();
     lasting.wait_until_up();
     kill(far_end(&project).unwrap());
+    let mut carrier = 0;
+    eventually("a carrier is silent", || {
+        let text = fs::read_to_string(&mark).unwrap();
+        carrier = text.trim().parse().unwrap_or(0);
+        carrier != 0
+    });
+    project.end_leases_up_to(600);
     let lost = drive.content("await", json!({"all": ["brief"]}));
-    assert!(lost.to_string().contains("for its lease of 2 s"), "{lost}");
-    let carrier = fs::read_to_string(&mark).unwrap();
-    let carrier: u32 = carrier.trim().parse().unwrap();
+    let why = "for its lease of 600 s";
+    assert!(lost.to_string().contains(why), "{lost}");
     assert!(!has_exited(carrier), "the attempt to connect still lasts");
+    eventually("its program is ended", || brief.alive().is_empty());
+    assert!(!lasting.alive().is_empty(), "its lease is longer");
     drive.kill();
+    project.end_leases();
     eventually("nothing is left", || {
         brief.alive().is_empty() && lasting.alive().is_empty()
     });
@@ -306,14 +318,16 @@ fn a_lease_expires_while_the_carrier_is_silent_and_another_lease_lasts() {
 fn a_runtime_ends_though_the_rest_of_a_one_shot_is_lost() {
     let folder = tempfile::tempdir().unwrap();
     let mark = folder.path().join("mark");
-    let project = Project::with_own_config(&hosted(&connecting_once(&mark), 1));
+    let project = Project::with_own_config(&hosted(&connecting_once(&mark), 600));
     let mut drive: Drive = project.drive();
     let reply = drive.one("shell", json!({"command": "sleep 1000 & echo begun"}));
     assert!(reply.to_string().contains("begun"), "{reply}");
     drive.run([spawn("it", "exec sleep 1000")]);
     kill(far_end(&project).unwrap());
+    project.end_leases();
     let lost = drive.content("await", json!({"all": ["it"]}));
-    assert!(lost.to_string().contains("for its lease of 1 s"), "{lost}");
+    let why = "for its lease of 600 s";
+    assert!(lost.to_string().contains(why), "{lost}");
     let (_, code) = drive.finish();
     assert_eq!(code, Some(0));
 }
@@ -339,7 +353,7 @@ fn a_line_that_is_typed_while_a_program_is_resumed_overtakes_no_other() {
     fs::write(&gate, "open").unwrap();
     let script = "case $(cat \"$1\") in open) exec \"$0\" host ;; late) \"$0\" host | python3 -c \"$2\" ;; esac";
     let via = ["sh", "-c", script, windlass(), gate.to_str().unwrap(), LATE];
-    let project = Project::with_own_config(&hosted(&via, 50));
+    let project = Project::with_own_config(&hosted(&via, 600));
     let mut drive = project.drive();
     let script = "while read line; do echo $line >> heard; done";
     drive.content(

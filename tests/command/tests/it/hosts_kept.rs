@@ -15,7 +15,7 @@ use crate::support::{Drive, Project, eventually, lines_of};
 pub(crate) fn keeping(keepable_secs: u64) -> Project {
     Project::with_own_config(&format!(
         "{}[conversation.tools.shell.spawn.lifecycle]\nkeepable_secs = {keepable_secs}\n",
-        piped(2)
+        piped(600)
     ))
 }
 
@@ -209,8 +209,9 @@ fn a_terminal_on_a_host_is_drawn_again_for_the_next_runtime() {
 
 #[test]
 fn the_end_of_a_lease_on_a_host_is_reported_with_its_receipt() {
-    let orphan = Orphan::kept_for(2);
+    let orphan = Orphan::kept_for(600);
     let Orphan { project, victim } = &orphan;
+    project.end_leases();
     eventually("its lease is over and nothing is left", || {
         victim.alive().is_empty()
     });
@@ -268,7 +269,7 @@ fn the_server_of_a_project_ends_its_held_handles_on_hosts() {
 
 #[test]
 fn kill_reports_a_host_that_cannot_be_reached() {
-    let orphan = Orphan::kept_for(5);
+    let orphan = Orphan::kept_for(600);
     let Orphan { project, victim } = &orphan;
 
     let broken = "hosts.there.via=[\"false\"]";
@@ -282,6 +283,7 @@ fn kill_reports_a_host_that_cannot_be_reached() {
         said.contains("cannot be reached") && said.contains("windlass hosts check"),
         "{said}"
     );
+    project.end_leases();
     eventually("the host ends it after the lease", || {
         victim.alive().is_empty()
     });

@@ -199,7 +199,7 @@ fn one_carrier_carries_all_handles_and_sessions_of_a_runtime() {
     let script = format!("echo $$ >> {}; exec \"$0\" host", carriers.display());
     let via = json!(["sh", "-c", script, windlass()]).to_string();
     let this = json!([windlass(), "host"]).to_string();
-    project.write_own(&piped(10).replace(&this, &via));
+    project.write_own(&piped(600).replace(&this, &via));
     let serve = Serve::start(&project);
     let sessions = [(); 3].map(|()| serve.session(json!({"trusted": true})));
     // The first calls of all sessions need the link at the same time.

@@ -8,7 +8,7 @@ use crate::{daily, http, page_takeover, term_secrets, term_tools};
 
 /// Does what a test of local handles does, with `shell` on a host.
 fn on_a_host(test: fn()) {
-    Project::each_with(piped(30), test);
+    Project::each_with(piped(600), test);
 }
 
 #[test]

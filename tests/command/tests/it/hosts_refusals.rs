@@ -102,7 +102,7 @@ fn garbage_in_the_middle_of_a_link_is_a_lost_link() {
     let line = "test -e \"$1\" && exec \"$0\" host; \"$0\" host | python3 -c \"$2\" \"$1\"";
     let spoilt_path = spoilt.to_str().unwrap();
     let via = ["sh", "-c", line, windlass(), spoilt_path, SPOILING];
-    let project = Project::with_own_config(&hosted(&via, 30));
+    let project = Project::with_own_config(&hosted(&via, 600));
     let mut drive = project.drive();
     let script = "for i in $(seq 1 40); do seq $((i * 1000)) $((i * 1000 + 999)); sleep 0.02; done";
     let spawn = json!({"action": "spawn", "id": "it", "command": script});

@@ -83,7 +83,7 @@ fn one_shots_and_tools_with_states_run_through_a_lost_link() {
     let line = "test -e \"$1\" || exit 1; exec \"$0\" host";
     let via = json!(["sh", "-c", line, windlass(), gate]);
     let project = Project::with_own_config(&format!(
-        "[hosts.there]\nvia = {via}\nlease_secs = 50\n\
+        "[hosts.there]\nvia = {via}\nlease_secs = 600\n\
          [conversation.tools.shell]\nrun = \"unattended\"\nhost = \"there\"\ndigest = false\n\
          [conversation.tools.talk]\nsource = \"local\"\ncommand = \"python3 talk.py\"\nhost = \"there\"\n\
          run = \"unattended\"\nparameters = {{}}\nspawn = {{ stateful = true, io = \"state\" }}\n"
@@ -143,7 +143,7 @@ fn a_tool_that_ends_while_a_link_is_silent_is_not_lost() {
     let line = "\"$0\" host | cat";
     let via = json!(["sh", "-c", line, windlass()]);
     let project = Project::with_own_config(&format!(
-        "[hosts.there]\nvia = {via}\nlease_secs = 50\nheartbeat_secs = 1\n\
+        "[hosts.there]\nvia = {via}\nlease_secs = 600\nheartbeat_secs = 1\n\
          [conversation.tools.shell]\nrun = \"unattended\"\nhost = \"there\"\ndigest = false\n"
     ));
     let mut drive = project.drive();

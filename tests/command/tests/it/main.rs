@@ -12,7 +12,9 @@
     reason = "values are written in place, and read better without a borrow"
 )]
 
-use windlass_command_tests::{mcp_support, pool_support, processes, programs, ssh_server, support};
+use windlass_command_tests::{
+    lease_orders, mcp_support, pool_support, processes, programs, ssh_server, support,
+};
 
 mod answering;
 mod asking;

@@ -1,8 +1,8 @@
 //! Two network namespaces and a link between them, whose failures a test chooses.
 //!
-//! Start at [`Network::cable`], which can be pulled out, and [`Network::radio`], which loses and delays packets: with
-//! `tc netem` if the kernel has it, otherwise with a program that passes packets between two tunnels. A machine that does
-//! not let this user make namespaces gives `None`, and the test is skipped.
+//! Start at [`Network::cable`], which can be pulled out, and [`Network::radio`], which loses and delays packets with a
+//! program that passes them between two tunnels. A machine that does not let this user make namespaces gives `None`, and
+//! the test is skipped.
 
 use std::io::Write;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -13,6 +13,11 @@ use crate::support::eventually;
 /// The addresses of the two ends. Nobody outside of the namespaces sees them.
 pub(crate) const NEAR: &str = "10.77.0.1";
 pub(crate) const FAR: &str = "10.77.0.2";
+
+/// The variable that gives the seed of the radio, to lose packets as an earlier run did.
+const SEED: &str = "WINDLASS_TEST_RADIO_SEED";
+/// How many times a packet is sent again in an outage that a test notices: for more than a second.
+const RESENT: u32 = 3;
 
 /// Passes packets between two tunnels, and loses and delays them as its input says: the share of lost packets towards
 /// the far and towards the near side, in per cent, and the shortest and longest delay, in milliseconds.
@@ -26,6 +31,7 @@ def tunnel(name):
 
 near, far = tunnel(b'near'), tunnel(b'far')
 lost, delays, waiting, count = {near: 0, far: 0}, (0, 0), [], 0
+random.seed(sys.argv[1])
 while True:
     limit = max(0, waiting[0][0] - time.monotonic()) if waiting else None
     for ready in select.select([near, far, 0], [], [], limit)[0]:
@@ -85,16 +91,11 @@ pub(crate) struct Weather {
 pub(crate) struct Network {
     near: String,
     far: String,
-    link: NetworkLink,
+    radio: Option<Radio>,
 }
 
-/// What connects the namespaces.
-enum NetworkLink {
-    /// A pair of virtual Ethernet devices; `netem` may shape it.
-    Pair,
-    /// The program that passes packets between two tunnels, and its input.
-    Tunnels(Child, ChildStdin),
-}
+/// The program that passes packets between two tunnels, and its input.
+struct Radio(Child, ChildStdin);
 
 impl Network {
     /// Ends that are connected by a pair of virtual Ethernet devices.
@@ -114,22 +115,12 @@ impl Network {
 
     /// Ends whose link can lose and delay packets.
     pub(crate) fn radio() -> Option<Self> {
-        let network = Self::cable()?;
-        if network.shape(Weather::default()) {
-            return Some(network);
-        }
-        // The kernel has no `netem`.
-        drop(network);
-        Self::tunnels()
-    }
-
-    /// Ends that are connected by tunnels through a program.
-    fn tunnels() -> Option<Self> {
         let mut network = Self::unconnected()?;
+        let seed = seed();
         let words = network.words_near();
         let mut child = Command::new(&words[0])
             .args(&words[1..])
-            .args(["python3", "-c", RADIO])
+            .args(["python3", "-c", RADIO, &seed])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .spawn()
@@ -140,7 +131,7 @@ impl Network {
             is_over = child.try_wait().unwrap().is_some();
             is_over || ip(&["-n", &network.near, "link", "show", "far"])
         });
-        network.link = NetworkLink::Tunnels(child, stdin);
+        network.radio = Some(Radio(child, stdin));
         let (near, far) = (&network.near, &network.far);
         if is_over || !ip(&["-n", near, "link", "set", "far", "netns", far]) {
             return None;
@@ -157,7 +148,7 @@ impl Network {
         let network = Self {
             near: name("near"),
             far: name("far"),
-            link: NetworkLink::Pair,
+            radio: None,
         };
         let are_made = ip(&["netns", "add", &network.near]) && ip(&["netns", "add", &network.far]);
         are_made.then_some(network)
@@ -190,6 +181,24 @@ impl Network {
         words(&self.far)
     }
 
+    /// Waits until a connection of the near end has sent its oldest packet several times, in vain.
+    pub(crate) fn expect_resending(&self) {
+        let words = self.words_near();
+        eventually("the near end sends packets again", || {
+            let table = Command::new(&words[0])
+                .args(&words[1..])
+                .args(["cat", "/proc/net/tcp"])
+                .output()
+                .unwrap();
+            let table = String::from_utf8(table.stdout).unwrap();
+            let counts = table.lines().skip(1).filter_map(|line| {
+                let count = line.split_whitespace().nth(6)?;
+                u32::from_str_radix(count, 16).ok()
+            });
+            counts.max().unwrap_or(0) >= RESENT
+        });
+    }
+
     /// Pulls the cable out of the far end. Neither end hears of it from the other.
     pub(crate) fn pull_out(&self) {
         assert!(ip(&["-n", &self.far, "link", "set", "far", "down"]));
@@ -207,9 +216,8 @@ impl Network {
 
     /// Changes the state of a radio link.
     pub(crate) fn set_weather(&mut self, weather: Weather) {
-        let NetworkLink::Tunnels(_, stdin) = &mut self.link else {
-            assert!(self.shape(weather), "{weather:?}");
-            return;
+        let Some(Radio(_, stdin)) = &mut self.radio else {
+            panic!("a cable has no weather");
         };
         let Weather {
             lost_out,
@@ -220,27 +228,11 @@ impl Network {
         let line = format!("{lost_out} {lost_back} {shortest} {longest}\n");
         stdin.write_all(line.as_bytes()).unwrap();
     }
-
-    /// Shapes both directions with `netem`; returns whether the kernel has it.
-    fn shape(&self, weather: Weather) -> bool {
-        let (shortest, longest) = weather.delay;
-        let (middle, spread) = (u32::midpoint(shortest, longest), (longest - shortest) / 2);
-        let ends = [
-            (&self.near, "near", weather.lost_out),
-            (&self.far, "far", weather.lost_back),
-        ];
-        ends.into_iter().all(|(namespace, device, lost)| {
-            let rule = format!(
-                "-n {namespace} qdisc replace dev {device} root netem loss {lost}% delay {middle}ms {spread}ms"
-            );
-            succeeds("tc", &rule.split(' ').collect::<Vec<_>>())
-        })
-    }
 }
 
 impl Drop for Network {
     fn drop(&mut self) {
-        if let NetworkLink::Tunnels(child, _) = &mut self.link {
+        if let Some(Radio(child, _)) = &mut self.radio {
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -248,6 +240,17 @@ impl Drop for Network {
             ip(&["netns", "del", namespace]);
         }
     }
+}
+
+/// What decides which packets a radio loses. The test's output has it, which is shown when the test fails.
+fn seed() -> String {
+    let seed = std::env::var(SEED).unwrap_or_else(|_| {
+        let mut bytes = [0; 8];
+        rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()).unwrap();
+        u64::from_ne_bytes(bytes).to_string()
+    });
+    println!("the radio loses packets by {SEED}={seed}");
+    seed
 }
 
 fn words(namespace: &str) -> Vec<String> {
@@ -260,10 +263,6 @@ fn words(namespace: &str) -> Vec<String> {
 
 /// Runs `ip`; returns whether it succeeded.
 fn ip(args: &[&str]) -> bool {
-    succeeds("ip", args)
-}
-
-fn succeeds(program: &str, args: &[&str]) -> bool {
-    let output = Command::new(program).args(args).output();
+    let output = Command::new("ip").args(args).output();
     output.is_ok_and(|output| output.status.success())
 }

@@ -134,9 +134,10 @@ impl Scene {
         std::fs::read_to_string(file).unwrap_or_default()
     }
 
-    /// Kills the runtime. Nothing of the crowd is left after the lease.
+    /// Kills the runtime. Nothing of the crowd is left after the lease, which begins when the far end has missed it.
     pub(crate) fn expect_nothing_left(mut self) {
         self.drive.kill();
+        self.project.end_leases();
         self.expect_no_crowd();
     }
 }

@@ -10,7 +10,7 @@ use crate::support::{Project, eventually};
 fn one_shots_and_handles_run_on_a_worker() {
     needs!("nats-server");
     let broker = Broker::start();
-    let project = Project::with_own_config(&pooled(&broker, 10));
+    let project = Project::with_own_config(&pooled(&broker, 600));
     let worker = WorkerProcess::start(&project, &broker, "w1", &["--slots", "4"]);
     let mut drive = project.drive();
     let said = drive.content("shell", json!({"command": "echo one; echo two >&2; pwd"}));
@@ -53,7 +53,7 @@ fn one_shots_and_handles_run_on_a_worker() {
 fn labels_choose_the_worker_and_a_pool_without_one_says_so() {
     needs!("nats-server");
     let broker = Broker::start();
-    let config = pooled(&broker, 10).replace("lease_secs", "labels = [\"gpu\"]\nlease_secs");
+    let config = pooled(&broker, 600).replace("lease_secs", "labels = [\"gpu\"]\nlease_secs");
     let project = Project::with_own_config(&config);
     let mut drive = project.drive();
     let none = drive.error("shell", json!({"command": "true"}));
@@ -73,7 +73,7 @@ fn labels_choose_the_worker_and_a_pool_without_one_says_so() {
 fn a_worker_that_drains_takes_nothing_new_and_ends_with_its_last_program() {
     needs!("nats-server");
     let broker = Broker::start();
-    let project = Project::with_own_config(&pooled(&broker, 10));
+    let project = Project::with_own_config(&pooled(&broker, 600));
     let mut first = WorkerProcess::start(&project, &broker, "first", &[]);
     let mut drive = project.drive();
     drive.content(
@@ -115,7 +115,7 @@ fn a_worker_that_drains_takes_nothing_new_and_ends_with_its_last_program() {
 fn a_start_that_is_delivered_again_does_not_run_again() {
     needs!("nats-server");
     let broker = Broker::start();
-    let project = Project::with_own_config(&pooled(&broker, 10));
+    let project = Project::with_own_config(&pooled(&broker, 600));
     let first = WorkerProcess::start(&project, &broker, "w1", &[]);
     let mut speaker = broker.speak();
     speaker.subscribe("windlass.ci.start.*");
@@ -147,7 +147,7 @@ fn a_start_that_is_delivered_again_does_not_run_again() {
 fn a_name_is_taken_once() {
     needs!("nats-server");
     let broker = Broker::start();
-    let project = Project::with_own_config(&pooled(&broker, 10));
+    let project = Project::with_own_config(&pooled(&broker, 600));
     let _worker = WorkerProcess::start(&project, &broker, "w1", &[]);
     let url = broker.url();
     let second = project.run(

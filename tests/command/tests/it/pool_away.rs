@@ -1,6 +1,6 @@
 //! Workers and runtimes that are away for a while: stopped, cut off from the broker, dead.
 
-use std::time::{Duration, Instant};
+use std::collections::BTreeMap;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -12,14 +12,11 @@ use crate::pool_support::{Broker, Relay, Speaker, WorkerProcess, pooled, pooled_
 use crate::processes::{Victim, signal};
 use crate::support::{Drive, Project, eventually, lines_of, spawn};
 
-/// Three heartbeats of the workers of these tests.
-const SILENCE: Duration = Duration::from_secs(3);
-
 const KEEPING: &str = "[conversation.tools.shell.spawn.lifecycle]\nkeepable_secs = 600\n";
 
-/// A project whose programs are kept for ten minutes, and held for one without a link.
+/// A project whose programs are held for ten minutes without a link, kept or not.
 fn keeping(broker: &Broker) -> Project {
-    Project::with_own_config(&format!("{}{KEEPING}", pooled(broker, 60)))
+    Project::with_own_config(&format!("{}{KEEPING}", pooled(broker, 600)))
 }
 
 fn fetch(drive: &mut Drive, id: &str) -> String {
@@ -39,14 +36,12 @@ fn wait_for_loss(drive: &mut Drive, id: &str) {
     assert!(why.contains("worker `w1` of pool `ci`"), "{shown}");
 }
 
-/// Waits until nothing of the programs is left, long before their leases expire, and the worker has its slots back.
+/// Waits until nothing of the programs is left, although their leases last, and the worker has its slots back.
 #[track_caller]
 fn assert_ended(project: &Project, victims: &[&Victim]) {
-    let begun = Instant::now();
     eventually("the worker ends what was given up", || {
         victims.iter().all(|victim| victim.alive().is_empty())
     });
-    assert!(begun.elapsed() < Duration::from_secs(30), "{begun:?}");
     eventually("its slots are free", || {
         let listed = project.list(&["workers"]);
         listed[0]["workers"][0]["running"] == json!(0)
@@ -223,10 +218,11 @@ fn a_runtime_that_was_stopped_loses_nothing() {
     }
     let mut beats = heartbeats(&broker);
     signal(drive.pid(), Signal::STOP);
-    // Longer than the time after which a silent worker counts as dead.
-    let stopped = Instant::now();
-    while stopped.elapsed() < SILENCE + Duration::from_secs(2) {
-        beats.next();
+    // Longer than the three heartbeats after which a silent worker counts as dead.
+    let mut missed = BTreeMap::new();
+    while missed.len() < names.len() || missed.values().any(|count| *count < 5) {
+        let (subject, _) = beats.next();
+        *missed.entry(subject).or_insert(0) += 1;
     }
     signal(drive.pid(), Signal::CONT);
     for name in names {
@@ -255,17 +251,11 @@ fn all_handles_of_a_dead_worker_are_lost_after_three_heartbeats() {
     });
     drive.send(&calls.collect());
     drive.next();
-    let killed = Instant::now();
     worker.kill();
-    let ended = drive.content("await", json!({"all": ids}));
-    let elapsed = killed.elapsed();
-    assert_eq!(
-        ended.to_string().matches("was silent for 3s").count(),
-        40,
-        "{ended}"
-    );
-    // Less than the time limit for reading stored output.
-    assert!(elapsed < SILENCE + Duration::from_secs(5), "{elapsed:?}");
+    let ended = drive.content("await", json!({"all": ids})).to_string();
+    assert_eq!(ended.matches("was silent for 3s").count(), 40, "{ended}");
+    // The time limit for reading stored output was not needed.
+    assert!(!ended.contains("cannot be read"), "{ended}");
 }
 
 #[test]
@@ -299,7 +289,7 @@ fn a_live_runtime_shows_what_it_missed_when_its_worker_died() {
     needs!("nats-server");
     let broker = Broker::start();
     let relay = Relay::to(&broker);
-    let project = Project::with_own_config(&pooled_at(&relay.url(), 20));
+    let project = Project::with_own_config(&pooled_at(&relay.url(), 600));
     let mut worker = WorkerProcess::start(&project, &broker, "w1", &[]);
     let mut stored = broker.speak();
     stored.subscribe("windlass.ci.output.>");

@@ -11,7 +11,7 @@ use crate::support::{Project, eventually};
 fn keeping(broker: &Broker) -> Project {
     Project::with_own_config(&format!(
         "{}[conversation.tools.shell.spawn.lifecycle]\nkeepable_secs = 600\n",
-        pooled(broker, 60)
+        pooled(broker, 600)
     ))
 }
 

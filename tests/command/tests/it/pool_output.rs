@@ -14,7 +14,7 @@ use crate::support::{Drive, Project, eventually, spawn};
 const KEEPING: &str = "[conversation.tools.shell.spawn.lifecycle]\nkeepable_secs = 600\n";
 
 fn keeping(broker: &Broker) -> Project {
-    Project::with_own_config(&format!("{}{KEEPING}", pooled(broker, 60)))
+    Project::with_own_config(&format!("{}{KEEPING}", pooled(broker, 600)))
 }
 
 /// A connection that receives the output that is being stored.
@@ -257,7 +257,7 @@ fn stored_output_keeps_its_limit_and_is_removed_with_the_handle() {
 fn short_programs_are_not_stored_and_none_are_without_a_limit() {
     needs!("nats-server");
     let broker = Broker::start();
-    let project = Project::with_own_config(&pooled(&broker, 60));
+    let project = Project::with_own_config(&pooled(&broker, 600));
     let _worker = WorkerProcess::start(&project, &broker, "w1", &[]);
     let mut stored = listener(&broker);
     let mut marker = broker.speak();
@@ -269,7 +269,7 @@ fn short_programs_are_not_stored_and_none_are_without_a_limit() {
     drive.run([spawn("it", "echo long; cat")]);
     wait_for_stored(&mut stored, "long\n");
     // A runtime that wants nothing stored gets that.
-    project.write_own(&pooled(&broker, 60).replace("lease_secs", "stored_output = 0\nlease_secs"));
+    project.write_own(&pooled(&broker, 600).replace("lease_secs", "stored_output = 0\nlease_secs"));
     let mut without = project.drive();
     let lasts = json!({"command": "echo other; sleep 2"});
     assert_eq!(without.content("shell", lasts), Value::from("other\n"));

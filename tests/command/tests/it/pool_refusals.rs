@@ -94,7 +94,7 @@ fn a_broker_without_jetstream_is_told() {
     needs!("nats-server");
     let broker = Broker::without_jetstream();
     let expected = "runs without JetStream; start it with `nats-server -js`";
-    assert_told(&pooled(&broker, 10), expected);
+    assert_told(&pooled(&broker, 600), expected);
     let said = worker_error(&broker.url(), &[]);
     assert!(said.contains(expected), "{said}");
 }
@@ -104,7 +104,7 @@ fn a_client_that_the_broker_rejects_learns_what_to_configure() {
     needs!("nats-server");
     let broker = Broker::with_config("authorization { user: me, password: hunter2 }\n");
     let expected = "rejects this client: authorization violation";
-    assert_told(&pooled(&broker, 10), expected);
+    assert_told(&pooled(&broker, 600), expected);
     let said = worker_error(&broker.url(), &[]);
     assert!(
         said.contains(expected) && said.contains("`credentials`"),
@@ -116,7 +116,7 @@ fn a_client_that_the_broker_rejects_learns_what_to_configure() {
 fn a_start_that_exceeds_the_message_size_of_the_broker_is_refused() {
     needs!("nats-server");
     let broker = Broker::with_config("max_payload: 65536\n");
-    let project = Project::with_own_config(&pooled(&broker, 10));
+    let project = Project::with_own_config(&pooled(&broker, 600));
     let _worker = WorkerProcess::start(&project, &broker, "w1", &[]);
     let mut drive = project.drive();
     let command = format!(": {}", "x".repeat(100_000));
@@ -130,7 +130,7 @@ fn a_start_that_exceeds_the_message_size_of_the_broker_is_refused() {
 fn copies_without_a_cluster_are_refused() {
     needs!("nats-server");
     let broker = Broker::start();
-    let config = pooled(&broker, 10).replace("lease_secs", "replicas = 3\nlease_secs");
+    let config = pooled(&broker, 600).replace("lease_secs", "replicas = 3\nlease_secs");
     let expected = "`replicas = 3` needs a cluster of 3 brokers";
     assert_told(&config, expected);
     let said = worker_error(&broker.url(), &["--replicas", "3"]);
@@ -144,7 +144,7 @@ fn copies_without_a_cluster_are_refused() {
 fn a_check_names_what_a_pool_lacks() {
     needs!("nats-server");
     let broker = Broker::start();
-    let project = Project::with_own_config(&pooled(&broker, 10));
+    let project = Project::with_own_config(&pooled(&broker, 600));
     let empty = project.run(&["hosts", "check", "fleet"], "");
     assert_eq!(empty.code(), Some(1));
     let said = empty.stdout();
@@ -154,7 +154,7 @@ fn a_check_names_what_a_pool_lacks() {
     );
     let _worker = WorkerProcess::start(&project, &broker, "w1", &["--labels", "linux"]);
     let config =
-        pooled(&broker, 10).replace("lease_secs", "labels = [\"linux\", \"gpu\"]\nlease_secs");
+        pooled(&broker, 600).replace("lease_secs", "labels = [\"linux\", \"gpu\"]\nlease_secs");
     project.write_own(&config);
     let unlabelled = project.run(&["hosts", "check", "fleet"], "");
     assert_eq!(unlabelled.code(), Some(1));
@@ -169,7 +169,7 @@ fn a_check_names_what_a_pool_lacks() {
 fn a_program_waits_for_a_free_slot() {
     needs!("nats-server");
     let broker = Broker::start();
-    let project = Project::with_own_config(&pooled(&broker, 10));
+    let project = Project::with_own_config(&pooled(&broker, 600));
     let _worker = WorkerProcess::start(&project, &broker, "w1", &["--slots", "1"]);
     let mut drive = project.drive();
     drive.run([spawn("first", "read line")]);

@@ -33,27 +33,22 @@ fn traffic(broker: &Broker, beats: &mut Speaker) -> (i64, i64) {
     (after.0 - before.0, after.1 - before.1)
 }
 
-/// The least of three measurements: a broker has work of its own now and then.
-fn idle_traffic(broker: &Broker, beats: &mut Speaker) -> (i64, i64) {
-    let all: Vec<_> = (0..3).map(|_| traffic(broker, beats)).collect();
-    let received = all.iter().map(|it| it.0).min().unwrap();
-    let sent = all.iter().map(|it| it.1).min().unwrap();
-    (received, sent)
-}
+/// How often idle traffic is measured at most: a broker has work of its own now and then.
+const MEASUREMENTS: usize = 3;
 
 #[test]
 fn idle_handles_on_a_pool_cost_nothing_beyond_heartbeats() {
     needs!("nats-server");
     let broker = Broker::with_config("http: \"127.0.0.1:-1\"\n");
     let keeping = "[conversation.tools.shell.spawn.lifecycle]\nkeepable_secs = 600\n";
-    let project = Project::with_own_config(&format!("{}{keeping}", pooled(&broker, 60)));
+    let project = Project::with_own_config(&format!("{}{keeping}", pooled(&broker, 600)));
     let _worker = WorkerProcess::start(&project, &broker, "w1", &["--slots", "64"]);
     let mut drive = project.drive();
     let idle = "echo begun; exec cat";
     drive.run([spawn("first", idle)]);
     let mut beats = broker.speak();
     beats.subscribe("$KV.windlass-ci-workers.w1");
-    let one = idle_traffic(&broker, &mut beats);
+    let one = traffic(&broker, &mut beats);
     let more = (0..49).map(|number| {
         let id = format!("h{number}");
         match number % 3 {
@@ -68,13 +63,14 @@ fn idle_handles_on_a_pool_cost_nothing_beyond_heartbeats() {
     drive.send(&more.collect());
     let started = drive.next().to_string();
     assert!(!started.contains("\"is_error\":true"), "{started}");
-    let fifty = idle_traffic(&broker, &mut beats);
     // One message of each handle in all ten heartbeats would be 49 more.
-    assert!(
-        fifty.0 < one.0 + 20 && fifty.1 < one.1 + 20,
-        "(received, sent) with one handle: {one:?}, with fifty: {fifty:?}"
-    );
+    let is_idle = |fifty: &(i64, i64)| fifty.0 < one.0 + 20 && fifty.1 < one.1 + 20;
+    let mut fifty = Vec::new();
+    while fifty.len() < MEASUREMENTS && !fifty.last().is_some_and(is_idle) {
+        fifty.push(traffic(&broker, &mut beats));
+    }
     println!(
         "messages (received, sent) in ten heartbeats: {one:?} with one handle, {fifty:?} with fifty"
     );
+    assert!(fifty.last().is_some_and(is_idle));
 }
