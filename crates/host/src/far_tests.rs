@@ -280,5 +280,5 @@ async fn a_near_side_that_says_nothing_has_a_minute() {
     let begun = Instant::now();
     let served = serve(far, tokio::io::sink(), options, std::future::pending()).await;
     assert!(matches!(served, Err(ServeError::NoLink)), "{served:?}");
-    assert!(begun.elapsed() >= HELLO_LIMIT);
+    assert!(begun.elapsed() >= Duration::from_mins(1));
 }
