@@ -53,7 +53,7 @@ async fn a_heartbeat_within_each_three_keeps_a_quiet_link() {
     let mut stage = Stage::new();
     let (process, far, _) = stage.started().await;
     for _ in 0..100 {
-        tokio::time::sleep(HEARTBEAT * 3 - TICK * 2).await;
+        tokio::time::sleep((HEARTBEAT * 3).saturating_sub(TICK * 2)).await;
         assert!(process.unreachable().is_none());
         far.send(&FarFrame::Beat);
     }
@@ -109,7 +109,7 @@ async fn an_outage_shorter_than_the_lease_costs_nothing() {
     for line in ["one\n", "two\n"] {
         process.write(line.as_bytes()).unwrap();
     }
-    tokio::time::sleep(LEASE - Duration::from_secs(6)).await;
+    tokio::time::sleep(LEASE.saturating_sub(Duration::from_secs(6))).await;
     stage.come_back();
     let mut far = stage.link().await;
     assert_eq!(far.resume().await, (number, 5));
@@ -123,7 +123,7 @@ async fn an_outage_shorter_than_the_lease_costs_nothing() {
     far.output(number, 5, b" part");
     received(&process, 10).await;
     stage.lose(far, &process).await;
-    tokio::time::sleep(LEASE - Duration::from_secs(6)).await;
+    tokio::time::sleep(LEASE.saturating_sub(Duration::from_secs(6))).await;
     assert_eq!(process.exit(), None);
 }
 

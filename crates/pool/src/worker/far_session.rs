@@ -476,7 +476,7 @@ async fn wait_for_broker(end: &mut LinkEnd, heartbeat: Duration, limit: Duration
     }
 }
 
-/// What reaches a far end whose link is down.
+/// The input of a far end whose link is down.
 struct FarEndInput<'a> {
     to_pipe: &'a mut FrameWriter,
     added: &'a mut mpsc::UnboundedReceiver<Vec<u8>>,

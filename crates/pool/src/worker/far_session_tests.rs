@@ -188,7 +188,7 @@ async fn a_runtime_has_three_heartbeats_to_return() {
     let begun = Instant::now();
     let adding = unlinked.adding.clone();
     let claiming = async {
-        tokio::time::sleep(HEARTBEAT * 3 - Duration::from_millis(1)).await;
+        tokio::time::sleep((HEARTBEAT * 3).saturating_sub(Duration::from_millis(1))).await;
         adding.send(b"start".to_vec()).unwrap();
     };
     tokio::join!(unlinked.input().deliver(HEARTBEAT * 3), claiming);
