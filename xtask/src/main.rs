@@ -8,6 +8,7 @@
     reason = "chores run cargo and apt-get, which are no tools and leave nothing behind"
 )]
 
+mod accept;
 mod adapters;
 mod agents;
 mod artefacts;
@@ -54,6 +55,8 @@ usage: cargo xtask <chore> [arguments]
   lint      clippy, the cargo features and the documentation; a warning is an error
   edit-loop    measure the seconds from an edit to the first test result; arguments
             name crates
+  accept    run the tests that the arguments select, and write the texts that they
+            get into their snapshots
   schemas   write schemas/*.schema.json and openapi.json
   shots     make the pictures of the page in docs/guide; arguments name some
   bench     run the benchmarks; arguments are passed on
@@ -118,6 +121,7 @@ fn run(arguments: &[OsString]) -> anyhow::Result<()> {
         "tidy" => tidy::run(rest),
         "test" => test::run(rest),
         "edit-loop" => edit_loop::run(rest),
+        "accept" => accept::run(rest),
         "schemas" => schemas::write(),
         "shots" => shots::run(rest),
         "bench" => bench::run(rest),
