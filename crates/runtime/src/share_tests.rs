@@ -1,5 +1,7 @@
 use windlass_protocol::{ErrorView, HandleState};
 
+use insta::assert_snapshot;
+
 use super::*;
 
 fn view(id: &str, result: usize) -> HandleView {
@@ -27,7 +29,7 @@ fn short_views_are_whole_and_long_ones_share_the_rest() {
     let together: usize = views.iter().map(length).sum();
     assert!((25_000..=30_000).contains(&together), "{together}");
     assert!(views[0].omitted_bytes.unwrap() > 14_000);
-    assert!(views[0].note.as_ref().unwrap().contains("fetch it"));
+    assert_snapshot!(views[0].note.as_ref().unwrap(), @"cut, because this reply covers several handles; fetch it to read it whole");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A caller that gives up on a batch, a session that is closed, and one that
 //! is dropped.
 
+use insta::assert_snapshot;
 use serde_json::json;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -40,10 +41,11 @@ async fn one_shots_of_a_cancelled_batch_are_ended_and_handles_stay() {
         .seen(|event| matches!(event, SessionEvent::Replied { call, .. } if &**call == "c1"))
         .await;
     cancel.cancel();
-    assert_eq!(
-        running.await.unwrap(),
-        "c1 {\"id\":\"a\",\"state\":\"running\"}\nc2 ! cancelled\nc3 ! cancelled"
-    );
+    assert_snapshot!(running.await.unwrap(), @r#"
+    c1 {"id":"a","state":"running"}
+    c2 ! cancelled
+    c3 ! cancelled
+    "#);
     one_shot.ended().await;
     assert_eq!(one_shot.aborts().len(), 1);
     assert!(!stage.tool.next().await.has_ended());

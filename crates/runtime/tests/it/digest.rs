@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 use windlass_protocol::{DigestPolicy, HandleAction, LineRange, PartState};
 use windlass_runtime::SessionEvent;
@@ -81,7 +82,7 @@ async fn a_one_shot_is_shown_in_part_and_names_the_id_of_its_lines() {
     let reply = stage
         .run([fetch("tool-1", json!({"lines": "402-500"}))])
         .await;
-    assert!(reply.contains("there are 401 complete lines"), "{reply}");
+    assert_snapshot!(reply, @r#"c1 {"id":"tool-1","state":"stopped","note":"there are 401 complete lines"}"#);
 }
 
 #[tokio::test]
@@ -120,10 +121,17 @@ async fn a_repeated_fetch_digests_only_what_is_new() {
     stage.tool.opening(|job| job.write(&steps(1, 200)));
     let spawn = json!({"action": "spawn", "id": "b"});
     let reply = stage.run([("tool", spawn)]).await;
-    assert!(
-        text(&reply).contains("[… 192 lines like these: 4–195 …]"),
-        "{reply}"
-    );
+    assert_snapshot!(text(&reply), @"
+    [  1/400] CC src/module_01/file.o
+    [  2/400] CC src/module_02/file.o
+    [  3/400] CC src/module_03/file.o
+    [… 192 lines like these: 4–195 …]
+    [196/400] CC src/module_36/file.o
+    [197/400] CC src/module_37/file.o
+    [198/400] CC src/module_38/file.o
+    [199/400] CC src/module_39/file.o
+    [200/400] CC src/module_00/file.o
+    ");
     let job = stage.tool.next().await;
     job.write(&steps(201, 400));
     let reply = stage.run([fetch("b", json!({}))]).await;
@@ -144,7 +152,7 @@ async fn a_repeated_fetch_digests_only_what_is_new() {
     assert_eq!(text(&stage.run([fetch("b", json!({}))]).await), "BUILD");
     // An open line has no number.
     let reply = stage.run([fetch("b", json!({"lines": "401"}))]).await;
-    assert!(reply.contains("there are 400 complete lines"), "{reply}");
+    assert_snapshot!(reply, @r#"c1 {"id":"b","state":"running","note":"there are 400 complete lines"}"#);
     job.write(" OK\n");
     assert_eq!(text(&stage.run([fetch("b", json!({}))]).await), " OK\n");
     assert_eq!(
@@ -170,7 +178,7 @@ async fn ranges_move_nothing() {
     );
     // The end is still news, and so is its notice.
     let reply = stage.run([("await", json!({"all": ["b"]}))]).await;
-    assert!(reply.contains("three"), "{reply}");
+    assert_snapshot!(reply, @r#"c1 {"completed":[{"id":"b","state":"stopped","result":"three\n"}],"pending":[]}"#);
 }
 
 #[tokio::test]
@@ -187,16 +195,20 @@ async fn what_is_awaited_and_the_end_of_a_turn_are_digested() {
     let (first, second) = (stage.tool.next().await, stage.tool.next().await);
     builds(&first);
     let reply = stage.run([("await", json!({"all": ["a"]}))]).await;
-    assert!(reply.contains("393 lines like these: 4–396"), "{reply}");
+    assert_snapshot!(reply, @r#"c1 {"completed":[{"id":"a","state":"stopped","result":"[  1/400] CC src/module_01/file.o\n[  2/400] CC src/module_02/file.o\n[  3/400] CC src/module_03/file.o\n[… 393 lines like these: 4–396 …]\n[397/400] CC src/module_37/file.o\n[398/400] CC src/module_38/file.o\n[399/400] CC src/module_39/file.o\n[400/400] CC src/module_00/file.o\nBUILD OK\n"}],"pending":[]}"#);
     builds(&second);
     stage.session.end_turn().await;
-    let notices = stage.session.take_notices();
-    let told: Vec<&str> = notices.iter().map(|notice| notice.text.as_str()).collect();
-    assert!(
-        told.iter()
-            .any(|text| text.contains("393 lines like these: 4–396")),
-        "{told:?}"
-    );
+    assert_snapshot!(stage.notices(), @"
+    notice info success: `b` stopped: [  1/400] CC src/module_01/file.o
+    [  2/400] CC src/module_02/file.o
+    [  3/400] CC src/module_03/file.o
+    [… 393 lines like these: 4–396 …]
+    [397/400] CC src/module_37/file.o
+    [398/400] CC src/module_38/file.o
+    [399/400] CC src/module_39/file.o
+    [400/400] CC src/module_00/file.o
+    BUILD OK
+    ");
     for id in ["a", "b"] {
         let reply = stage.run([fetch(id, json!({"lines": "7"}))]).await;
         assert_eq!(text(&reply), steps(7, 7));

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use insta::assert_snapshot;
 use serde_json::json;
 use windlass_protocol::{ToolError, Typing};
 use windlass_runtime::{Ending, Exit};
@@ -92,11 +93,11 @@ async fn a_spawn_that_cannot_start_shows_a_stopped_handle() {
         trace: vec!["not on the path".into()],
         transient: true,
     });
-    assert_eq!(
+    assert_snapshot!(
         stage
             .run([("tool", json!({"action": "spawn", "id": "a"}))])
             .await,
-        r#"c1 {"id":"a","state":"stopped","result":"no such program","error":{"transient":true,"trace":["not on the path"]}}"#
+        @r#"c1 {"id":"a","state":"stopped","result":"no such program","error":{"transient":true,"trace":["not on the path"]}}"#
     );
 }
 
@@ -199,11 +200,11 @@ async fn an_abort_says_who_did_it_how_many_ended_and_the_last_output() {
         .await;
     let job = stage.tool.next().await;
     job.write("last words");
-    assert_eq!(
+    assert_snapshot!(
         stage
             .run([("tool", json!({"action": "abort", "id": "a"}))])
             .await,
-        r#"c1 {"id":"a","state":"stopped","content":"last words","result":"aborted by the assistant","error":{"transient":false},"ended":3}"#
+        @r#"c1 {"id":"a","state":"stopped","content":"last words","result":"aborted by the assistant","error":{"transient":false},"ended":3}"#
     );
     assert_eq!(job.aborts(), [Duration::from_secs(9)]);
 }
@@ -214,15 +215,17 @@ async fn an_abort_names_what_survived_it() {
     stage
         .tool
         .opening(|job| job.survive(&["4711 (init)", "4712"]));
-    assert_eq!(
+    assert_snapshot!(
         stage
             .run([
                 ("tool", json!({"action": "spawn", "id": "a"})),
                 ("tool", json!({"action": "abort", "id": "a"}))
             ])
             .await,
-        r#"c1 {"id":"a","state":"running"}
-c2 {"id":"a","state":"stopped","result":"aborted by the assistant; could not end 4711 (init), 4712","error":{"transient":false},"ended":1}"#
+        @r#"
+    c1 {"id":"a","state":"running"}
+    c2 {"id":"a","state":"stopped","result":"aborted by the assistant; could not end 4711 (init), 4712","error":{"transient":false},"ended":1}
+    "#
     );
 }
 
@@ -251,12 +254,14 @@ async fn aborting_a_stopped_handle_ends_what_it_left_running() {
         job.leave_running(2);
         job.end();
     });
-    assert_eq!(
+    assert_snapshot!(
         stage
             .run([("tool", json!({"action": "spawn", "id": "a"}))])
             .await,
-        "c1 {\"id\":\"a\",\"state\":\"stopped\",\"result\":\"\"}\n\
-         notice warning left_running: `a` left 2 processes running; abort it to end them"
+        @r#"
+    c1 {"id":"a","state":"stopped","result":""}
+    notice warning left_running: `a` left 2 processes running; abort it to end them
+    "#
     );
     assert_eq!(
         stage
@@ -285,12 +290,11 @@ async fn spawn_apply_and_fetch_of_one_batch_follow_each_other() {
     job.typed(1).await;
     job.write(" there");
     job.settle();
-    assert_eq!(
-        running.await.unwrap(),
-        r#"c1 {"id":"a","state":"running","content":"? "}
-c2 {"id":"a","state":"running","content":"hi there"}
-c3 {"id":"a","state":"running"}"#
-    );
+    assert_snapshot!(running.await.unwrap(), @r#"
+    c1 {"id":"a","state":"running","content":"? "}
+    c2 {"id":"a","state":"running","content":"hi there"}
+    c3 {"id":"a","state":"running"}
+    "#);
 }
 
 #[tokio::test]
@@ -311,19 +315,18 @@ async fn handles_do_not_wait_for_each_other() {
     stage.called("c3").await;
     assert!(!running.is_finished());
     stage.tool.job("slow").unwrap().settle();
-    assert_eq!(
-        running.await.unwrap(),
-        r#"c1 {"id":"slow","state":"running"}
-c2 {"id":"fast","state":"stopped","result":"fast"}
-c3 {"id":"fast","state":"stopped","result":"fast"}"#
-    );
+    assert_snapshot!(running.await.unwrap(), @r#"
+    c1 {"id":"slow","state":"running"}
+    c2 {"id":"fast","state":"stopped","result":"fast"}
+    c3 {"id":"fast","state":"stopped","result":"fast"}
+    "#);
 }
 
 #[tokio::test]
 async fn one_bad_call_does_not_hurt_the_others() {
     let stage = Stage::new();
     stage.tool.opening(|job| job.end_saying("fine"));
-    assert_eq!(
+    assert_snapshot!(
         stage
             .run([
                 ("tool", json!({})),
@@ -332,10 +335,12 @@ async fn one_bad_call_does_not_hurt_the_others() {
                 ("tool", json!({"action": "spawn", "id": "a"})),
             ])
             .await,
-        "c1 fine\n\
-         c2 ! there is no tool `nothing`; the tools are tool, other, await\n\
-         c3 ! Handle `lost` not found; handles: a (tool, pending)\n\
-         c4 {\"id\":\"a\",\"state\":\"stopped\",\"result\":\"fine\"}"
+        @r#"
+    c1 fine
+    c2 ! there is no tool `nothing`; the tools are tool, other, await
+    c3 ! Handle `lost` not found; handles: a (tool, pending)
+    c4 {"id":"a","state":"stopped","result":"fine"}
+    "#
     );
 }
 
@@ -376,15 +381,17 @@ async fn a_bad_end_shows_how_the_process_exited() {
             ..Ending::failed("it broke")
         });
     });
-    assert_eq!(
+    assert_snapshot!(
         stage
             .run([
                 ("tool", json!({"action": "spawn", "id": "a"})),
                 ("tool", json!({"action": "spawn", "id": "b"}))
             ])
             .await,
-        r#"c1 {"id":"a","state":"stopped","content":"oh no","result":"it broke","error":{"transient":false},"exit_code":3}
-c2 {"id":"b","state":"stopped","content":"oh no","result":"it broke","error":{"transient":false},"signal":"SIGSEGV"}"#
+        @r#"
+    c1 {"id":"a","state":"stopped","content":"oh no","result":"it broke","error":{"transient":false},"exit_code":3}
+    c2 {"id":"b","state":"stopped","content":"oh no","result":"it broke","error":{"transient":false},"signal":"SIGSEGV"}
+    "#
     );
 }
 
@@ -396,16 +403,11 @@ async fn cut_output_says_how_much_is_missing_and_where_it_is() {
         setup.options.log_dir = Some(folder.path().to_owned());
     });
     stage.tool.opening(|job| job.write("0123456789"));
-    let log = folder.path().join("1.log");
-    let log = log.display();
-    assert_eq!(
-        stage
-            .run([("tool", json!({"action": "spawn", "id": "a"}))])
-            .await,
-        format!(
-            r#"c1 {{"id":"a","state":"running","content":"6789","omitted_bytes":6,"log":"{log}"}}"#
-        )
-    );
+    let told = stage
+        .run([("tool", json!({"action": "spawn", "id": "a"}))])
+        .await;
+    let folder = folder.path().to_str().unwrap();
+    assert_snapshot!(told.replace(folder, "[folder]"), @r#"c1 {"id":"a","state":"running","content":"6789","omitted_bytes":6,"log":"[folder]/1.log"}"#);
 }
 
 #[tokio::test]
@@ -460,10 +462,10 @@ async fn an_id_can_pass_from_one_tool_to_another() {
     stage
         .run([("other", json!({"action": "spawn", "id": "a"}))])
         .await;
-    assert_eq!(
+    assert_snapshot!(
         stage
             .run([("tool", json!({"action": "fetch", "id": "a"}))])
             .await,
-        "c1 ! handle `a` belongs to `other`; call `other` with this id"
+        @"c1 ! handle `a` belongs to `other`; call `other` with this id"
     );
 }

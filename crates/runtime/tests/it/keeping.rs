@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use insta::assert_snapshot;
 use serde_json::json;
 use windlass_protocol::Ending;
 use windlass_testing::ScriptedJob;
@@ -77,13 +78,12 @@ async fn an_onlooker_reads_what_is_kept_of_an_old_handle() {
 #[tokio::test]
 async fn without_a_folder_they_stay_in_memory() {
     let stage = stopped(100, None).await;
-    assert!(fetch(&stage, 0).await.contains(r#""result":"0""#));
+    assert_snapshot!(fetch(&stage, 0).await, @r#"c1 {"id":"h0","state":"stopped","content":"said before\n","result":"0"}"#);
     let awaited = stage.run([("await", json!({"all": ["h1", "h99"]}))]).await;
-    assert!(awaited.contains(r#""result":"1""#), "{awaited}");
-    assert!(awaited.contains(r#""result":"99""#), "{awaited}");
+    assert_snapshot!(awaited, @r#"c1 {"completed":[{"id":"h1","state":"stopped","content":"said before\n","result":"1"},{"id":"h99","state":"stopped","content":"said before\n","result":"99"}],"pending":[]}"#);
     let aborted = [("tool", json!({"action": "abort", "id": "h2"}))];
     let aborted = stage.run(aborted).await;
-    assert!(aborted.contains(r#""result":"2""#), "{aborted}");
+    assert_snapshot!(aborted, @r#"c1 {"id":"h2","state":"stopped","content":"said before\n","result":"2","ended":0}"#);
 }
 
 /// With room for the results of 20 handles beside those that are whole.
@@ -140,23 +140,22 @@ async fn a_fetch_before_a_spawn_of_the_same_id_reads_the_old_handle() {
         ("tool", json!({"action": "spawn", "id": "h0"})),
         ("tool", json!({"action": "fetch", "id": "h0"})),
     ];
-    assert_eq!(
-        stage.run(batch).await,
-        r#"c1 {"id":"h0","state":"stopped","content":"said before\n","result":"0"}
-c2 {"id":"h0","state":"running"}
-c3 {"id":"h0","state":"running"}"#
-    );
+    assert_snapshot!(stage.run(batch).await, @r#"
+    c1 {"id":"h0","state":"stopped","content":"said before\n","result":"0"}
+    c2 {"id":"h0","state":"running"}
+    c3 {"id":"h0","state":"running"}
+    "#);
 }
 
 #[tokio::test]
 async fn an_unread_result_is_told_when_its_id_is_spawned_again() {
     let stage = stopped(1, None).await;
     let again = [("tool", json!({"action": "spawn", "id": "h0"}))];
-    assert_eq!(
-        stage.run(again).await,
-        "c1 {\"id\":\"h0\",\"state\":\"running\"}\n\
-         notice info success: `h0` stopped: 0\nsaid before"
-    );
+    assert_snapshot!(stage.run(again).await, @r#"
+    c1 {"id":"h0","state":"running"}
+    notice info success: `h0` stopped: 0
+    said before
+    "#);
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! A caller in a hurry whose call on a handle needs permission: the request
 //! stays open, and the same call made again finds the reply.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use windlass_runtime::{RunMode, RunOptions, RunPolicy};
@@ -62,7 +63,7 @@ async fn input_that_is_allowed_late_is_typed_when_the_same_call_is_made_again() 
     assert!(job.inputs().is_empty(), "nothing is typed by itself");
     let running = stage.go([("tool", apply("yes"))]);
     job.settle();
-    assert!(running.await.unwrap().contains(r#""state":"running""#));
+    assert_snapshot!(running.await.unwrap(), @r#"c1 {"id":"a","state":"running"}"#);
     assert_eq!(job.inputs().len(), 1);
     assert!(stage.session.requests().is_empty());
     // It was good once, and for that input.

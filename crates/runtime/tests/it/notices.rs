@@ -1,5 +1,6 @@
 //! Notices to the assistant: each change is reported once.
 
+use insta::assert_snapshot;
 use serde_json::json;
 use windlass_protocol::{Notice, NoticeKind, NoticeLevel};
 use windlass_runtime::{Notifications, SessionOptions};
@@ -101,15 +102,16 @@ async fn they_ride_on_the_next_reply_of_any_tool() {
     let (stage, job) = running(Notifications::default()).await;
     job.end();
     stage.other.opening(ScriptedJob::end);
-    assert_eq!(
-        stage.run([("other", json!({}))]).await,
-        "c1 \nnotice info success: `a` finished successfully; fetch it to read its result"
-    );
+    assert_snapshot!(stage.run([("other", json!({}))]).await, @"
+    c1 
+    notice info success: `a` finished successfully; fetch it to read its result
+    ");
     assert_eq!(stage.run([("other", json!({}))]).await, "c1");
 }
 
 #[tokio::test]
 async fn a_reply_that_tells_the_change_silences_its_notice() {
+    let mut told = Vec::new();
     for tells in [
         ("tool", json!({"action": "fetch", "id": "a"})),
         ("tool", json!({"action": "abort", "id": "a"})),
@@ -117,9 +119,13 @@ async fn a_reply_that_tells_the_change_silences_its_notice() {
     ] {
         let (stage, job) = running(Notifications::default()).await;
         job.fail("broke");
-        let told = stage.run([tells]).await;
-        assert!(told.contains("broke") && !told.contains("notice"), "{told}");
+        told.push(stage.run([tells]).await);
     }
+    assert_snapshot!(told.join("\n"), @r#"
+    c1 {"id":"a","state":"stopped","result":"broke","error":{"transient":false}}
+    c1 {"id":"a","state":"stopped","result":"broke","error":{"transient":false},"ended":0}
+    c1 {"completed":[{"id":"a","state":"stopped","result":"broke","error":{"transient":false}}],"pending":[]}
+    "#);
 }
 
 #[tokio::test]
@@ -127,10 +133,7 @@ async fn a_pending_entry_of_await_silences_the_question_it_tells() {
     let (stage, job) = running(Notifications::default()).await;
     job.ask(question("q", "Really?"));
     let told = stage.run([("await", json!({"all": ["a"]}))]).await;
-    assert!(
-        told.contains("Really?") && !told.contains("notice"),
-        "{told}"
-    );
+    assert_snapshot!(told, @r#"c1 {"completed":[],"pending":[{"id":"a","state":"waiting","question":{"id":"q","text":"Really?","answer_type":"Boolean"}}],"needs_answer":["a"]}"#);
 }
 
 #[tokio::test]
@@ -157,9 +160,9 @@ async fn how_a_handle_stands_now_replaces_how_it_stood() {
     job.write("news");
     job.ask(question("q", "Really?"));
     job.end();
-    assert_eq!(
+    assert_snapshot!(
         stage.notices(),
-        "notice info success: `a` finished successfully; fetch it to read its result"
+        @"notice info success: `a` finished successfully; fetch it to read its result"
     );
 }
 
@@ -187,12 +190,14 @@ async fn what_a_handle_left_running_is_told_even_when_its_end_is() {
     let (stage, job) = running(Notifications::default()).await;
     job.leave_running(1);
     job.end();
-    assert_eq!(
+    assert_snapshot!(
         stage
             .run([("tool", json!({"action": "fetch", "id": "a"}))])
             .await,
-        "c1 {\"id\":\"a\",\"state\":\"stopped\",\"result\":\"\"}\n\
-         notice warning left_running: `a` left 1 process running; abort it to end them"
+        @r#"
+    c1 {"id":"a","state":"stopped","result":""}
+    notice warning left_running: `a` left 1 process running; abort it to end them
+    "#
     );
 }
 
@@ -204,12 +209,14 @@ async fn one_handles_reply_does_not_silence_anothers_notice() {
         .await;
     job.end();
     stage.tool.next().await.end();
-    assert_eq!(
+    assert_snapshot!(
         stage
             .run([("tool", json!({"action": "fetch", "id": "b"}))])
             .await,
-        "c1 {\"id\":\"b\",\"state\":\"stopped\",\"result\":\"\"}\n\
-         notice info success: `a` finished successfully; fetch it to read its result"
+        @r#"
+    c1 {"id":"b","state":"stopped","result":""}
+    notice info success: `a` finished successfully; fetch it to read its result
+    "#
     );
 }
 
@@ -217,12 +224,14 @@ async fn one_handles_reply_does_not_silence_anothers_notice() {
 async fn a_new_handles_reply_does_not_silence_what_its_id_stood_for() {
     let (stage, job) = running(Notifications::default()).await;
     job.fail("broke");
-    assert_eq!(
+    assert_snapshot!(
         stage
             .run([("tool", json!({"action": "spawn", "id": "a"}))])
             .await,
-        "c1 {\"id\":\"a\",\"state\":\"running\"}\n\
-         notice error failure: `a` stopped: broke"
+        @r#"
+    c1 {"id":"a","state":"running"}
+    notice error failure: `a` stopped: broke
+    "#
     );
 }
 

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use insta::assert_snapshot;
 use serde_json::json;
 use windlass_protocol::{Examples, Parameters, ToolShape};
 use windlass_runtime::{
@@ -161,6 +162,7 @@ fn what_providers_would_not_take_cannot_be_registered() {
 
 #[test]
 fn parameters_of_a_lasting_tool_may_not_take_the_names_of_every_handle() {
+    let mut refusals = Vec::new();
     for name in ToolShape::RESERVED {
         let with = |mut tool: ToolDefinition| {
             tool.shape
@@ -169,15 +171,17 @@ fn parameters_of_a_lasting_tool_may_not_take_the_names_of_every_handle() {
                 .insert(name.to_owned(), json!({}));
             Catalogue::new().register(tool, Scripted::new().executor())
         };
-        assert_eq!(
-            with(lasting("tool")).unwrap_err().to_string(),
-            format!(
-                "tool `tool` has actions, which use the name of its parameter `{name}`; \
-                     rename it"
-            )
-        );
+        refusals.push(with(lasting("tool")).unwrap_err().to_string());
         with(ToolDefinition::new("plain")).unwrap();
     }
+    assert_snapshot!(refusals.join("\n"), @"
+    tool `tool` has actions, which use the name of its parameter `action`; rename it
+    tool `tool` has actions, which use the name of its parameter `id`; rename it
+    tool `tool` has actions, which use the name of its parameter `input`; rename it
+    tool `tool` has actions, which use the name of its parameter `view`; rename it
+    tool `tool` has actions, which use the name of its parameter `keys`; rename it
+    tool `tool` has actions, which use the name of its parameter `enter`; rename it
+    ");
 }
 
 #[test]
@@ -207,12 +211,26 @@ async fn describe_tools_tells_what_the_schemas_leave_out() {
         setup.tool.examples = Some(Examples::List(vec![json!("tool {}"), json!({"path": "x"})]));
         setup.other.examples = Some(Examples::Text("other {}".into()));
     });
-    assert_eq!(
+    assert_snapshot!(
         stage
             .run([("describe_tools", json!({"tools": ["tool", "other"]}))])
             .await,
-        "c1 # tool\n\nWorks.\n\nIn detail.\n\nExamples:\n- tool {}\n- {\"path\":\"x\"}\n\n\
-         # other\n\nExamples:\nother {}"
+        @r#"
+    c1 # tool
+
+    Works.
+
+    In detail.
+
+    Examples:
+    - tool {}
+    - {"path":"x"}
+
+    # other
+
+    Examples:
+    other {}
+    "#
     );
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use insta::assert_snapshot;
 use serde_json::json;
 use windlass_protocol::ToolError;
 use windlass_runtime::{Ending, RunOptions};
@@ -128,12 +129,10 @@ async fn what_it_leaves_running_is_told_with_its_reply_and_ended_with_the_sessio
         job.leave_running(2);
         job.end();
     });
-    assert_eq!(
-        stage.run([("tool", json!({}))]).await,
-        "c1 ok\n\
-         notice warning left_running: `tool` left 2 processes running until the session ends; \
-         action `spawn` would give a handle to watch and end them"
-    );
+    assert_snapshot!(stage.run([("tool", json!({}))]).await, @"
+    c1 ok
+    notice warning left_running: `tool` left 2 processes running until the session ends; action `spawn` would give a handle to watch and end them
+    ");
     let job = stage.tool.next().await;
     assert!(job.aborts().is_empty());
     stage.session.close().await;

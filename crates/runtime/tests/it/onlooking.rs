@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use insta::assert_snapshot;
 use serde_json::json;
 use windlass_protocol::{
     HandleKind, HandleState, PartState, PermissionAnswer, PermissionReply, Question, Typing,
@@ -63,10 +64,9 @@ async fn while_a_person_types_the_assistant_is_refused_and_then_told() {
     let applied = stage
         .run([("tool", json!({"action": "apply", "id": "a", "input": "x"}))])
         .await;
-    assert_eq!(
+    assert_snapshot!(
         applied,
-        "c1 ! a person has taken over handle `a` and is typing; fetch shows its output, and a \
-         notice is sent when they hand it back"
+        @"c1 ! a person has taken over handle `a` and is typing; fetch shows its output, and a notice is sent when they hand it back"
     );
 
     handle.type_in(typed("ls"), Some(&lock)).await.unwrap();
@@ -74,10 +74,9 @@ async fn while_a_person_types_the_assistant_is_refused_and_then_told() {
     job.write("a file\n");
     handle.unlock(&lock).unwrap();
 
-    assert_eq!(
+    assert_snapshot!(
         stage.notices(),
-        "notice info content: a person typed into `a` and has handed it back; \
-         it wrote 7 bytes meanwhile, the last line `a file`; fetch it to see what changed"
+        @"notice info content: a person typed into `a` and has handed it back; it wrote 7 bytes meanwhile, the last line `a file`; fetch it to see what changed"
     );
     let applied = stage
         .run([("tool", json!({"action": "apply", "id": "a", "input": "x"}))])
@@ -95,13 +94,15 @@ async fn only_whoever_has_taken_a_handle_over_may_type() {
     // No client has locked it, so any client may type.
     handle.type_in(typed("x"), None).await.unwrap();
     let lock = handle.lock(LEASE).unwrap();
+    let mut refusals = Vec::new();
     for other in [None, Some("lck_other")] {
         let refused = handle.type_in(typed("x"), other).await.unwrap_err();
-        assert_eq!(
-            refused.to_string(),
-            "another client has taken over handle `a`; wait until it is handed back"
-        );
+        refusals.push(refused.to_string());
     }
+    assert_snapshot!(refusals.join("\n"), @"
+    another client has taken over handle `a`; wait until it is handed back
+    another client has taken over handle `a`; wait until it is handed back
+    ");
     assert!(handle.lock(LEASE).is_err());
     assert!(handle.unlock("lck_other").is_err());
     handle.unlock(&lock).unwrap();
@@ -117,9 +118,9 @@ async fn whoever_goes_away_has_handed_back() {
         .seen(|event| matches!(event, SessionEvent::Unlocked { .. }))
         .await;
     assert!(!handle.info().locked);
-    assert_eq!(
+    assert_snapshot!(
         stage.notices(),
-        "notice info content: a person had taken over `a` and has handed it back; it wrote nothing meanwhile"
+        @"notice info content: a person had taken over `a` and has handed it back; it wrote nothing meanwhile"
     );
 }
 
@@ -342,7 +343,7 @@ async fn a_handle_that_somebody_has_is_taken_anyway() {
     // A person still types, so the assistant gets no notice yet.
     assert_eq!(stage.notices(), "");
     handle.unlock(&second).unwrap();
-    assert!(stage.notices().contains("has handed it back"));
+    assert_snapshot!(stage.notices(), @"notice info content: a person had taken over `a` and has handed it back; it wrote nothing meanwhile");
     // A handle without a lock can be taken too.
     let third = handle.lock_anyway(LEASE).unwrap();
     handle.unlock(&third).unwrap();

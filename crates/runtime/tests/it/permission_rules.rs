@@ -1,5 +1,6 @@
 //! Rules, and replies that settle more than what they were given to.
 
+use insta::assert_snapshot;
 use serde_json::json;
 use windlass_protocol::{Decider, PermissionReply, PermissionRule, RuleAction};
 use windlass_runtime::{RunMode, RunPolicy, SessionEvent, Subject};
@@ -51,14 +52,17 @@ async fn a_rule_allows_without_asking_and_the_journal_says_which() {
 
 #[tokio::test]
 async fn a_denial_holds_for_tools_that_run_unattended_too() {
+    let mut told = Vec::new();
     for mode in [RunMode::Ask, RunMode::Unattended, RunMode::Edit] {
         let stage = with_rules(PERSON, mode, &[("rm *", RuleAction::Deny)]);
-        assert_eq!(
-            stage.run(run("ls; rm -rf x")).await,
-            "c1 ! the configuration denies `rm *` of `tool`; nothing has run"
-        );
+        told.push(stage.run(run("ls; rm -rf x")).await);
         assert!(stage.tool.started().is_empty());
     }
+    assert_snapshot!(told.join("\n"), @"
+    c1 ! the configuration denies `rm *` of `tool`; nothing has run
+    c1 ! the configuration denies `rm *` of `tool`; nothing has run
+    c1 ! the configuration denies `rm *` of `tool`; nothing has run
+    ");
 }
 
 #[tokio::test]
@@ -90,11 +94,10 @@ async fn a_rejection_rejects_what_else_is_being_asked() {
     let second = stage.person.next_permission().await;
     let id = second.asked.id.clone();
     first.reject(Some("no"));
-    assert_eq!(
-        running.await.unwrap(),
-        "c1 ! the user rejected `tool`: no\n\
-         c2 ! the user rejected another request, and `tool` with it; nothing has run"
-    );
+    assert_snapshot!(running.await.unwrap(), @"
+    c1 ! the user rejected `tool`: no
+    c2 ! the user rejected another request, and `tool` with it; nothing has run
+    ");
     second.withdrawn().await;
     let told = stage.seen(|event| matches!(event, SessionEvent::PermissionReplied { id: told, .. } if *told == id)).await;
     let SessionEvent::PermissionReplied { decision, .. } = told else {
@@ -142,7 +145,7 @@ async fn what_would_be_typed_is_what_is_asked_about() {
     prompt.always();
     running.await.unwrap();
     let again = stage.run(apply("rm -rf x")).await;
-    assert!(again.contains("running"), "{again}");
+    assert_snapshot!(again, @r#"c1 {"id":"a","state":"running"}"#);
     let running = stage.go(apply("rm *"));
     let prompt = stage.person.next_permission().await;
     assert!(

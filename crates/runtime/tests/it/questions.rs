@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 use windlass_protocol::Question;
 use windlass_runtime::{QuestionPolicy, QuestionTarget, SessionEvent};
@@ -58,9 +59,9 @@ async fn a_preset_answer_reaches_a_live_handle_too() {
         .run([("tool", json!({"action": "spawn", "id": "a"}))])
         .await;
     stage.tool.next().await.ended().await;
-    assert_eq!(
+    assert_snapshot!(
         stage.run([("await", json!({"all": ["a"]}))]).await,
-        r#"c1 {"completed":[{"id":"a","state":"stopped","result":"heard true"}],"pending":[]}"#
+        @r#"c1 {"completed":[{"id":"a","state":"stopped","result":"heard true"}],"pending":[]}"#
     );
 }
 
@@ -131,10 +132,9 @@ async fn a_one_shot_takes_the_default_when_the_person_does_not_answer() {
 async fn a_one_shot_that_nobody_answers_fails_and_says_what_was_asked() {
     let stage = Stage::new();
     asks(&stage, question("q", "Really?"));
-    assert_eq!(
+    assert_snapshot!(
         stage.run([("tool", json!({}))]).await,
-        "c1 ! the tool asked \"Really?\" and no one could answer; \
-         ask the user, or do without it"
+        @r#"c1 ! the tool asked "Really?" and no one could answer; ask the user, or do without it"#
     );
     assert_eq!(stage.tool.next().await.aborts().len(), 1);
 }
@@ -156,10 +156,9 @@ async fn a_tool_that_takes_no_default_is_stopped() {
         ..question("q", "Really?")
     };
     asks_for_ever(&stage, question);
-    assert_eq!(
+    assert_snapshot!(
         stage.run([("tool", json!({}))]).await,
-        "c1 ! the tool repeated question `q` and accepted none of 16 answers; \
-         only the user can answer it"
+        @"c1 ! the tool repeated question `q` and accepted none of 16 answers; only the user can answer it"
     );
     assert_eq!(stage.tool.next().await.answers().len(), 16);
 }
@@ -172,7 +171,10 @@ async fn a_handle_that_takes_no_preset_answer_waits_for_its_assistant() {
     asks_for_ever(&stage, question("q", "Really?"));
     let spawn = ("tool", json!({"action": "spawn", "id": "a"}));
     let told = stage.run([spawn, ("await", json!({"all": ["a"]}))]).await;
-    assert!(told.contains(r#""needs_answer":["a"]"#), "{told}");
+    assert_snapshot!(told, @r#"
+    c1 {"id":"a","state":"waiting","question":{"id":"q","text":"Really?","answer_type":"Boolean"}}
+    c2 {"completed":[],"pending":[{"id":"a","state":"waiting","question":{"id":"q","text":"Really?","answer_type":"Boolean"}}],"needs_answer":["a"]}
+    "#);
     assert_eq!(stage.tool.job("a").unwrap().answers().len(), 16);
 }
 
@@ -209,7 +211,7 @@ async fn a_wrong_answer_is_asked_for_again_three_times_at_most() {
         stage.person.next_question().await.reply(json!("perhaps"));
     }
     let answered = running.await.unwrap();
-    assert!(answered.contains("no one could answer"), "{answered}");
+    assert_snapshot!(answered, @r#"c1 ! the tool asked "Really?" and no one could answer; ask the user, or do without it"#);
 }
 
 #[tokio::test]
@@ -304,7 +306,7 @@ async fn a_live_handles_question_stays_open_even_with_a_default() {
     let spawned = stage
         .run([("tool", json!({"action": "spawn", "id": "a"}))])
         .await;
-    assert!(spawned.contains(r#""state":"waiting""#), "{spawned}");
+    assert_snapshot!(spawned, @r#"c1 {"id":"a","state":"waiting","question":{"id":"q","text":"Really?","answer_type":"Boolean","default":true}}"#);
     assert!(stage.tool.next().await.answers().is_empty());
 }
 
@@ -382,11 +384,11 @@ async fn an_abort_withdraws_a_live_handles_question() {
         .run([("tool", json!({"action": "spawn", "id": "a"}))])
         .await;
     let prompt = stage.inquirer.next_question().await;
-    assert_eq!(
+    assert_snapshot!(
         stage
             .run([("tool", json!({"action": "abort", "id": "a"}))])
             .await,
-        r#"c1 {"id":"a","state":"stopped","result":"aborted by the assistant","error":{"transient":false},"ended":1}"#
+        @r#"c1 {"id":"a","state":"stopped","result":"aborted by the assistant","error":{"transient":false},"ended":1}"#
     );
     prompt.withdrawn().await;
 }

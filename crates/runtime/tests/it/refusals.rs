@@ -1,5 +1,6 @@
 //! Every refusal, word for word: each must say what would work.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 use windlass_protocol::{ActionSet, HandleAction, Parameters, ToolShape};
 
@@ -190,11 +191,11 @@ async fn input_for_what_has_stopped() {
     stage
         .run([("tool", json!({"action": "spawn", "id": "a"}))])
         .await;
-    assert_eq!(
+    assert_snapshot!(
         stage
             .run([("tool", json!({"action": "apply", "id": "a", "input": "x"}))])
             .await,
-        "c1 ! handle `a` has stopped and takes no input; fetch it to read its result"
+        @"c1 ! handle `a` has stopped and takes no input; fetch it to read its result"
     );
 }
 
@@ -268,15 +269,17 @@ async fn a_spawn_of_an_active_id_refuses_the_whole_batch() {
 #[tokio::test]
 async fn an_unreadable_spawn_does_not_collide() {
     let stage = strict().await;
-    assert_eq!(
+    assert_snapshot!(
         stage
             .run([
                 ("tool", json!({"action": "spawn", "id": "a"})),
                 ("tool", json!({"action": "spawn", "id": "a", "path": "x"})),
             ])
             .await,
-        "c1 ! missing `path`, which action `spawn` needs\n\
-         c2 {\"id\":\"a\",\"state\":\"running\"}"
+        @r#"
+    c1 ! missing `path`, which action `spawn` needs
+    c2 {"id":"a","state":"running"}
+    "#
     );
 }
 
@@ -309,9 +312,8 @@ async fn a_list_of_allowed_values_is_complete() {
         setup.tool.shape.parameters = Parameters::exactly([("colour", colour)], &[]);
     });
     let refused = stage.run([("tool", json!({"colour": "c99"}))]).await;
-    assert_eq!(
+    assert_snapshot!(
         refused,
-        "c1 ! `colour`: \"c99\" is not one of \"c0\", \"c1\", \"c2\", \"c3\", \"c4\", \
-         \"c5\", \"c6\", \"c7\", \"c8\", \"c9\", \"c10\", \"c11\""
+        @r#"c1 ! `colour`: "c99" is not one of "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9", "c10", "c11""#
     );
 }

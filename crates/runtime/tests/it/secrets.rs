@@ -1,5 +1,6 @@
 //! Questions for a secret: who may answer, and what is kept of it.
 
+use insta::assert_snapshot;
 use serde_json::json;
 use windlass_protocol::{PermissionAnswer, PermissionReply, Question};
 use windlass_testing::text_question;
@@ -50,16 +51,16 @@ fn assert_not_kept(stage: &Stage, secret: &str) {
 #[tokio::test]
 async fn nobody_to_ask_refuses_and_says_what_would_work() {
     let stage = asking(NOBODY, |_| {}).await;
-    assert_eq!(
+    assert_snapshot!(
         apply(&stage, "sesame").await,
-        "c1 ! handle `a` asks for a secret (\"Password:\"), which only the user can give, and no user can be asked; abort it, and tell the user"
+        @r#"c1 ! handle `a` asks for a secret ("Password:"), which only the user can give, and no user can be asked; abort it, and tell the user"#
     );
     assert_not_kept(&stage, "sesame");
     // The question stays.
     let fetched = stage
         .run([("tool", json!({"action": "fetch", "id": "a"}))])
         .await;
-    assert!(fetched.contains(r#""state":"waiting""#), "{fetched}");
+    assert_snapshot!(fetched, @r#"c1 {"id":"a","state":"waiting","question":{"id":"secret","text":"Password:","answer_type":"Text","secret":true}}"#);
 }
 
 #[tokio::test]
@@ -67,19 +68,13 @@ async fn only_the_person_answers_where_there_is_one() {
     let stage = asking(PERSON, |_| {}).await;
     let prompt = stage.person.next_question().await;
     assert!(prompt.asked.question.secret);
-    assert_eq!(
-        apply(&stage, "a guess").await,
-        format!(
-            "c1 ! handle `a` asks for a secret (\"Password:\"), which only the user can give with \
-             `windlass answer {}`; tell them, and await it",
-            prompt.asked.ask
-        )
-    );
+    let told = apply(&stage, "a guess").await;
+    assert_snapshot!(told.replace(&*prompt.asked.ask, "[ask]"), @r#"c1 ! handle `a` asks for a secret ("Password:"), which only the user can give with `windlass answer [ask]`; tell them, and await it"#);
     let waiting = stage.go([("await", json!({"all": ["a"]}))]);
     prompt.reply(json!("sesame"));
-    assert_eq!(
+    assert_snapshot!(
         waiting.await.unwrap(),
-        r#"c1 {"completed":[{"id":"a","state":"stopped","result":"6 letters"}],"pending":[]}"#
+        @r#"c1 {"completed":[{"id":"a","state":"stopped","result":"6 letters"}],"pending":[]}"#
     );
     assert_not_kept(&stage, "sesame");
     assert_not_kept(&stage, "a guess");
@@ -127,7 +122,7 @@ async fn a_secret_that_needs_permission_is_not_shown_to_whoever_permits_it() {
     let asked = format!("{:?}", prompt.asked);
     assert!(!asked.contains("sesame"), "{asked}");
     prompt.once();
-    assert!(running.await.unwrap().contains("6 letters"));
+    assert_snapshot!(running.await.unwrap(), @r#"c1 {"id":"a","state":"stopped","result":"6 letters"}"#);
     assert_not_kept(&stage, "sesame");
 }
 

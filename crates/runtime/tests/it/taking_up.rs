@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use insta::assert_snapshot;
 use serde_json::json;
 use windlass_protocol::{PartState, ToolEvent};
 use windlass_runtime::{Entry, LooseEnd, PastEvents, RunPolicy, Session, SessionEvent};
@@ -107,7 +108,7 @@ async fn notices_that_were_not_delivered_are_told_once() {
     let second = taken_up(&first);
     second.session.recall();
     let told = second.notices();
-    assert!(told.contains("`a` stopped: it broke"), "{told}");
+    assert_snapshot!(told, @"notice error failure: `a` stopped: it broke");
     let third = taken_up(&second);
     third.session.recall();
     assert_eq!(third.notices(), "");

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use insta::assert_snapshot;
 use serde_json::json;
 use tokio::time::Instant;
 use windlass_protocol::{HandleId, HandleState, ToolError, TurnEndDecision, TurnEndHandle};
@@ -63,11 +64,10 @@ async fn abort_ends_them_and_the_next_turn_is_told() {
             .all(|job| job.aborts().len() == 1)
     );
     assert!(stage.session.handles().is_empty());
-    assert_eq!(
-        stage.notices(),
-        "notice error failure: `a` stopped: aborted at the turn's end\n\
-         notice error failure: `b` stopped: aborted at the turn's end"
-    );
+    assert_snapshot!(stage.notices(), @"
+    notice error failure: `a` stopped: aborted at the turn's end
+    notice error failure: `b` stopped: aborted at the turn's end
+    ");
 }
 
 #[tokio::test]
@@ -77,11 +77,11 @@ async fn what_stopped_unread_is_told_with_its_result_since_nobody_can_read_it_af
     job.write("42 passed\n");
     job.end();
     stage.end_turn().await;
-    assert_eq!(
-        stage.notices(),
-        "notice info success: `a` stopped: 42 passed\n\n\
-         notice error failure: `b` stopped: aborted at the turn's end"
-    );
+    assert_snapshot!(stage.notices(), @"
+    notice info success: `a` stopped: 42 passed
+
+    notice error failure: `b` stopped: aborted at the turn's end
+    ");
 }
 
 #[tokio::test]
@@ -113,11 +113,11 @@ async fn await_waits_and_gives_the_results_as_notices() {
     b.fail("broke");
     let report = ending.await.unwrap();
     assert_eq!(json!(report), json!({"ended": [], "awaited": ["a", "b"]}));
-    assert_eq!(
-        stage.notices(),
-        "notice info success: `a` stopped: all of it\n\
-         notice error failure: `b` stopped: broke\nhalf of it"
-    );
+    assert_snapshot!(stage.notices(), @"
+    notice info success: `a` stopped: all of it
+    notice error failure: `b` stopped: broke
+    half of it
+    ");
 }
 
 #[tokio::test(start_paused = true)]
@@ -128,12 +128,10 @@ async fn waiting_ends_with_the_timeout() {
     assert_eq!(stage.end_turn().await, r#"{"ended":["a"],"awaited":[]}"#);
     assert_eq!(began.elapsed().as_secs(), 30);
     let notices = stage.notices();
-    assert!(
-        notices.contains(
-            "notice error failure: `a` stopped: aborted: did not stop after the turn's end"
-        ),
-        "{notices}"
-    );
+    assert_snapshot!(notices, @"
+    notice info success: `b` stopped: in time
+    notice error failure: `a` stopped: aborted: did not stop after the turn's end
+    ");
 }
 
 #[tokio::test(start_paused = true)]
@@ -234,9 +232,9 @@ async fn stopped_handles_can_no_longer_be_read() {
 async fn a_result_that_was_never_read_outlives_the_turn() {
     let stage = running(NOBODY, OnTurnEnd::Abort).await;
     stage.tool.job("a").unwrap().end_saying("42");
-    assert_eq!(
+    assert_snapshot!(
         stage.notices(),
-        "notice info success: `a` finished successfully; fetch it to read its result"
+        @"notice info success: `a` finished successfully; fetch it to read its result"
     );
     stage.end_turn().await;
     stage.session.take_notices();

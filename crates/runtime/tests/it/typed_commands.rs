@@ -1,5 +1,6 @@
 //! Rules speak of the commands that are typed into a tool that runs them.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 use windlass_protocol::{PermissionRule, RuleAction};
 use windlass_runtime::{RunMode, RunPolicy, Subject};
@@ -44,9 +45,9 @@ const WELL: &str = r#"c1 {"id":"a","state":"running"}"#;
 async fn a_denied_command_is_not_typed_though_typing_is_unattended() {
     let stage = shell(RunMode::Unattended, vec![rule("touch *", RuleAction::Deny)]);
     stage.run([spawn("bash")]).await;
-    assert_eq!(
+    assert_snapshot!(
         stage.run([typed("touch x")]).await,
-        "c1 ! the configuration denies `touch *` of `tool`; nothing has run"
+        @"c1 ! the configuration denies `touch *` of `tool`; nothing has run"
     );
     assert_eq!(stage.tool.job("a").unwrap().inputs(), []);
     assert_eq!(stage.run([typed("ls")]).await, WELL);
