@@ -1,5 +1,6 @@
 //! Calls as models write them, and the requests that are read from them.
 
+use insta::assert_snapshot;
 use serde_json::json;
 
 use super::*;
@@ -65,12 +66,12 @@ fn check(shape: &ToolShape, arguments: &Value) -> String {
 #[test]
 fn interactive_staging_is_read_call_by_call() {
     let git = git(ActionSet::all());
-    assert_eq!(
+    assert_snapshot!(
         check(
             &git,
             &json!({"action": "spawn", "id": "staging", "command": "stage", "args": ["--patch"]})
         ),
-        r#"{"action":"spawn","id":"staging","command":"stage","args":["--patch"]}"#
+        @r#"{"action":"spawn","id":"staging","command":"stage","args":["--patch"]}"#
     );
     assert_eq!(
         check(&git, &json!({"action": "fetch", "id": "staging"})),
@@ -130,20 +131,20 @@ fn a_call_without_action_is_one_shot() {
 
 #[test]
 fn an_action_that_is_not_declared_is_refused() {
-    assert_eq!(
+    assert_snapshot!(
         check(
             &cargo_check(),
             &json!({"action": "apply", "id": "check", "input": "y"})
         ),
-        "`apply` is not an action of this tool; it has spawn, fetch, abort"
+        @"`apply` is not an action of this tool; it has spawn, fetch, abort"
     );
-    assert_eq!(
+    assert_snapshot!(
         check(&cargo_check(), &json!({"action": "kill", "id": "check"})),
-        "`kill` is not an action of this tool; it has spawn, fetch, abort"
+        @"`kill` is not an action of this tool; it has spawn, fetch, abort"
     );
-    assert_eq!(
+    assert_snapshot!(
         check(&cargo_check(), &json!({"action": 1, "id": "check"})),
-        "`1` is not an action of this tool; it has spawn, fetch, abort"
+        @"`1` is not an action of this tool; it has spawn, fetch, abort"
     );
 }
 
@@ -187,9 +188,9 @@ fn an_id_is_needed_and_checked() {
         check(&git, &json!({"action": "fetch", "id": 7})),
         "`id` must be a string"
     );
-    assert_eq!(
+    assert_snapshot!(
         check(&git, &json!({"action": "fetch", "id": "a b"})),
-        "`a b` cannot be a handle ID; use 1 to 64 of A-Z a-z 0-9 _ . -"
+        @"`a b` cannot be a handle ID; use 1 to 64 of A-Z a-z 0-9 _ . -"
     );
 }
 
@@ -213,12 +214,12 @@ fn what_is_missing_is_named_with_who_needs_it() {
 
 #[test]
 fn what_is_unknown_is_named_with_what_is_known() {
-    assert_eq!(
+    assert_snapshot!(
         check(
             &git(ActionSet::all()),
             &json!({"action": "spawn", "id": "x", "command": "stage", "flags": []})
         ),
-        "unknown argument `flags`; this tool takes command, args, note"
+        @"unknown argument `flags`; this tool takes command, args, note"
     );
     let shape = ToolShape::default();
     assert_eq!(
@@ -268,12 +269,12 @@ fn a_null_action_is_none_for_a_tool_without_actions_too() {
 
 #[test]
 fn typing_takes_enter_and_keys() {
-    assert_eq!(
+    assert_snapshot!(
         check(
             &terminal(),
             &json!({"action": "apply", "id": "x", "input": "y", "enter": false, "keys": ["esc", "j"]})
         ),
-        r#"{"action":"apply","id":"x","input":"y","enter":false,"keys":["esc","j"]}"#
+        @r#"{"action":"apply","id":"x","input":"y","enter":false,"keys":["esc","j"]}"#
     );
     assert_eq!(
         check(
@@ -400,10 +401,7 @@ fn a_neutral_value_that_the_action_does_not_take_is_ignored() {
     assert_eq!(filled("", once), r#"one-shot {"command":"stage"}"#);
     // A value that says something is still told of.
     let wrong = filled("spawn", json!({"command": "stage", "input": "y"}));
-    assert_eq!(
-        wrong,
-        "unknown argument `input`; this tool takes command, args, note"
-    );
+    assert_snapshot!(wrong, @"unknown argument `input`; this tool takes command, args, note");
 }
 
 #[test]
@@ -415,17 +413,17 @@ fn a_field_that_the_action_does_not_have_is_reported() {
         }
         check(&terminal(), &call)
     };
-    assert_eq!(
+    assert_snapshot!(
         call(json!({"action": "fetch", "veiw": "all"})),
-        "action `fetch` does not take `veiw`; it takes id, view, lines"
+        @"action `fetch` does not take `veiw`; it takes id, view, lines"
     );
-    assert_eq!(
+    assert_snapshot!(
         call(json!({"action": "fetch", "input": "y"})),
-        "action `fetch` does not take `input`; it takes id, view, lines"
+        @"action `fetch` does not take `input`; it takes id, view, lines"
     );
-    assert_eq!(
+    assert_snapshot!(
         call(json!({"action": "apply", "input": "y", "entr": true})),
-        "action `apply` does not take `entr`; it takes id, input, enter, keys"
+        @"action `apply` does not take `entr`; it takes id, input, enter, keys"
     );
     assert_eq!(
         call(json!({"action": "abort", "force": true})),
@@ -577,9 +575,9 @@ fn a_misspelt_argument_is_named_with_the_one_that_was_meant() {
         assert_eq!(check(&git, &call), unknown(name, meant), "{call}");
     }
     // One that was given is not meant by another.
-    assert_eq!(
+    assert_snapshot!(
         check(&git, &json!({"command": "stage", "comand": "x"})),
-        "unknown argument `comand`; this tool takes command, args, note"
+        @"unknown argument `comand`; this tool takes command, args, note"
     );
     let keeping = ToolShape { keep: true, ..git };
     assert_eq!(

@@ -1,5 +1,7 @@
 //! What programs say about their tools, and the JSON Schema made of it.
 
+use insta::assert_snapshot;
+
 use super::*;
 
 /// The parameters of the first tool of a schema answer, as JSON Schema.
@@ -38,81 +40,71 @@ const CARGO_CHECK: &str = r#"{
 #[test]
 fn a_schema_answer_is_read_whole() {
     let answer: ToolDescriptions = serde_json::from_str(CARGO_CHECK).unwrap();
-    assert_eq!(
+    assert_snapshot!(
         serde_json::to_string(&answer).unwrap(),
-        concat!(
-            r#"{"tools":[{"name":"cargo_check","summary":"Run cargo check for the given package.","#,
-            r#""description":"Longer description with details...","#,
-            r#""parameters":{"package":{"type":"string","summary":"Package to check."}}}]}"#
-        )
+        @r#"{"tools":[{"name":"cargo_check","summary":"Run cargo check for the given package.","description":"Longer description with details...","parameters":{"package":{"type":"string","summary":"Package to check."}}}]}"#
     );
 }
 
 #[test]
 fn a_summary_is_what_the_model_reads() {
-    assert_eq!(
+    assert_snapshot!(
         check(CARGO_CHECK),
-        concat!(
-            r#"{"type":"object","properties":{"package":{"type":"string","description":"Package to check."}},"#,
-            r#""required":["package"],"additionalProperties":false}"#
-        )
+        @r#"{"type":"object","properties":{"package":{"type":"string","description":"Package to check."}},"required":["package"],"additionalProperties":false}"#
     );
 }
 
 #[test]
 fn a_tool_may_take_nothing() {
-    assert_eq!(
+    assert_snapshot!(
         check(r#"{"tools":[{"name":"now"}]}"#),
-        r#"{"type":"object","properties":{},"additionalProperties":false}"#
+        @r#"{"type":"object","properties":{},"additionalProperties":false}"#
     );
 }
 
 #[test]
 fn a_parameter_with_a_default_is_not_required() {
-    assert_eq!(
+    assert_snapshot!(
         parameter(r#"{"type":"integer","default":3}"#),
-        r#"{"type":"object","properties":{"p":{"type":"integer","default":3}},"additionalProperties":false}"#
+        @r#"{"type":"object","properties":{"p":{"type":"integer","default":3}},"additionalProperties":false}"#
     );
 }
 
 #[test]
 fn a_default_of_null_is_a_default() {
-    assert_eq!(
+    assert_snapshot!(
         parameter(r#"{"type":["string","null"],"default":null}"#),
-        r#"{"type":"object","properties":{"p":{"type":["string","null"],"default":null}},"additionalProperties":false}"#
+        @r#"{"type":"object","properties":{"p":{"type":["string","null"],"default":null}},"additionalProperties":false}"#
     );
 }
 
 #[test]
 fn required_may_be_said_and_then_wins() {
-    assert_eq!(
+    assert_snapshot!(
         parameter(r#"{"type":"integer","required":false}"#),
-        r#"{"type":"object","properties":{"p":{"type":"integer"}},"additionalProperties":false}"#
+        @r#"{"type":"object","properties":{"p":{"type":"integer"}},"additionalProperties":false}"#
     );
-    assert_eq!(
+    assert_snapshot!(
         parameter(r#"{"type":"integer","default":3,"required":true}"#),
-        r#"{"type":"object","properties":{"p":{"type":"integer","default":3}},"required":["p"],"additionalProperties":false}"#
+        @r#"{"type":"object","properties":{"p":{"type":"integer","default":3}},"required":["p"],"additionalProperties":false}"#
     );
 }
 
 #[test]
 fn a_description_stands_in_for_a_missing_summary() {
-    assert_eq!(
+    assert_snapshot!(
         parameter(r#"{"type":"string","description":"long","required":false}"#),
-        r#"{"type":"object","properties":{"p":{"type":"string","description":"long"}},"additionalProperties":false}"#
+        @r#"{"type":"object","properties":{"p":{"type":"string","description":"long"}},"additionalProperties":false}"#
     );
 }
 
 #[test]
 fn nested_parameters_and_further_keywords_are_kept() {
-    assert_eq!(
+    assert_snapshot!(
         parameter(
             r#"{"type":"object","required":false,"properties":{"tags":{"type":"array","items":{"type":"string","enum":["a","b"]},"minItems":1}}}"#
         ),
-        concat!(
-            r#"{"type":"object","properties":{"p":{"type":"object","properties":{"tags":{"type":"array","#,
-            r#""items":{"type":"string","enum":["a","b"]},"minItems":1}},"required":["tags"]}},"additionalProperties":false}"#
-        )
+        @r#"{"type":"object","properties":{"p":{"type":"object","properties":{"tags":{"type":"array","items":{"type":"string","enum":["a","b"]},"minItems":1}},"required":["tags"]}},"additionalProperties":false}"#
     );
 }
 

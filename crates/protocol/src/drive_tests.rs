@@ -1,5 +1,6 @@
 //! The lines of `windlass drive`, in and out.
 
+use insta::assert_snapshot;
 use serde_json::json;
 
 use super::*;
@@ -67,19 +68,16 @@ fn a_batch_has_a_name_and_calls() {
 
 #[test]
 fn what_has_no_name_is_called_by_its_place() {
-    assert_eq!(
+    assert_snapshot!(
         check(
             r#"[{"tool":"shell","arguments":{"command":"ls"}},{"id":"c","tool":"await"},{"tool":"git","arguments":null}]"#
         ),
-        concat!(
-            r#"{"batch":"7","calls":[{"id":"1","tool":"shell","arguments":{"command":"ls"}},"#,
-            r#"{"id":"c","tool":"await","arguments":{}},{"id":"3","tool":"git","arguments":{}}]}"#
-        )
+        @r#"{"batch":"7","calls":[{"id":"1","tool":"shell","arguments":{"command":"ls"}},{"id":"c","tool":"await","arguments":{}},{"id":"3","tool":"git","arguments":{}}]}"#
     );
     assert_eq!(check(r#"{"calls":[]}"#), r#"{"batch":"7","calls":[]}"#);
-    assert_eq!(
+    assert_snapshot!(
         check(r#"{"batch":null,"calls":[{"id":null,"tool":"git","arguments":null}]}"#),
-        r#"{"batch":"7","calls":[{"id":"1","tool":"git","arguments":{}}]}"#
+        @r#"{"batch":"7","calls":[{"id":"1","tool":"git","arguments":{}}]}"#
     );
 }
 
@@ -192,10 +190,9 @@ fn a_misspelt_key_is_reported_by_name() {
 
 #[test]
 fn a_permission_is_named_by_an_id_of_its_kind() {
-    assert_eq!(
+    assert_snapshot!(
         check(r#"{"permission":"ses_1","reply":"once"}"#),
-        "error: the reply to a permission is invalid: `ses_1` is not an ID of this kind; it must \
-         begin with `per`"
+        @"error: the reply to a permission is invalid: `ses_1` is not an ID of this kind; it must begin with `per`"
     );
 }
 
@@ -341,9 +338,9 @@ fn a_batch_of_too_many_calls_is_refused() {
     let calls = vec![serde_json::json!({"tool": "shell"}); Batch::MOST_CALLS + 1];
     let line = Value::from(calls).to_string();
     let error = DriveInput::read(&line, 1).unwrap_err().to_string();
-    assert_eq!(
+    assert_snapshot!(
         error,
-        "a batch has at most 1024 calls, and this one has 1025; send several batches"
+        @"a batch has at most 1024 calls, and this one has 1025; send several batches"
     );
 }
 
@@ -365,13 +362,13 @@ fn requests_and_reports_carry_the_id_that_they_are_about() {
         check(r#"{"request":"r1","op":"session"}"#),
         r#"request r1 {"op":"session"}"#
     );
-    assert_eq!(
+    assert_snapshot!(
         check(r#"{"request":"r2","op":"output","handle":"build","wait":true}"#),
-        r#"request r2 {"op":"output","handle":"build","from":0,"wait":true}"#
+        @r#"request r2 {"op":"output","handle":"build","from":0,"wait":true}"#
     );
-    assert_eq!(
+    assert_snapshot!(
         check(r#"{"request":"r3","op":"add_tool","name":"add","parameters":{"type":"object"}}"#),
-        r#"request r3 {"op":"add_tool","name":"add","parameters":{"type":"object"}}"#
+        @r#"request r3 {"op":"add_tool","name":"add","parameters":{"type":"object"}}"#
     );
     assert_eq!(
         check(r#"{"run":"run_1","report":"result","text":"3"}"#),

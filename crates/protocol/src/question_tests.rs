@@ -1,5 +1,6 @@
 //! Questions as tools write them, and the validation of answers.
 
+use insta::assert_snapshot;
 use serde_json::json;
 
 use super::*;
@@ -50,11 +51,11 @@ fn every_form_of_a_question_is_read_and_written_alike() {
 
 #[test]
 fn nulls_mean_absent() {
-    assert_eq!(
+    assert_snapshot!(
         rewritten(
             r#"{"id":"go","text":"Go on?","pre_amble":null,"answer_type":"Boolean","default":null}"#
         ),
-        r#"{"id":"go","text":"Go on?","answer_type":"Boolean"}"#
+        @r#"{"id":"go","text":"Go on?","answer_type":"Boolean"}"#
     );
 }
 

@@ -1,3 +1,4 @@
+use insta::assert_snapshot;
 use serde_json::json;
 
 use super::*;
@@ -56,29 +57,31 @@ fn a_command_is_shown_exactly_with_its_operators() {
         "cwd": "sub", "env": {"A": "1", "B": "two words"}, "terminal": true, "rows": 24,
     });
     let patterns = ["cd x", "make", "echo no", "tee log", "true"];
-    assert_eq!(
-        check(arguments, &patterns, &["make *", "tee *"]),
-        "Run `shell`?\n\
-         \x20 cd x && make || echo no | tee log; true &\n\
-         cwd: sub\n\
-         env:\n\
-         \x20 A=1\n\
-         \x20 B=two words\n\
-         terminal: yes\n\
-         rows: 24\n\
-         always would remember:\n\
-         \x20 make *\n\
-         \x20 tee *"
-    );
+    assert_snapshot!(check(arguments, &patterns, &["make *", "tee *"]), @"
+    Run `shell`?
+      cd x && make || echo no | tee log; true &
+    cwd: sub
+    env:
+      A=1
+      B=two words
+    terminal: yes
+    rows: 24
+    always would remember:
+      make *
+      tee *
+    ");
 }
 
 #[test]
 fn a_command_with_words_beside_it_is_shown_with_them() {
     let arguments = json!({"command": "push", "args": ["--force", "a b"]});
-    assert_eq!(
-        check(arguments, &["push --force a b"], &["push *"]),
-        "Run `shell`?\n  push --force a b\ncommand: push\nargs: [\"--force\",\"a b\"]\nalways would remember: push *"
-    );
+    assert_snapshot!(check(arguments, &["push --force a b"], &["push *"]), @r#"
+    Run `shell`?
+      push --force a b
+    command: push
+    args: ["--force","a b"]
+    always would remember: push *
+    "#);
 }
 
 #[test]
@@ -101,11 +104,14 @@ fn the_tools_own_words_the_agent_the_host_and_the_sandbox_are_shown() {
     ] {
         request.metadata.insert(key.to_owned(), json!(value));
     }
-    assert_eq!(
-        RequestRendering::of_permission(&request).to_text(),
-        "Agent `helper` wants to run `shell`. Run it?\n  list\n  the folder\n  ls\n\
-         on host: build.example\nin sandbox: no network"
-    );
+    assert_snapshot!(RequestRendering::of_permission(&request).to_text(), @"
+    Agent `helper` wants to run `shell`. Run it?
+      list
+      the folder
+      ls
+    on host: build.example
+    in sandbox: no network
+    ");
 }
 
 #[test]
@@ -210,9 +216,9 @@ fn a_tools_name_and_an_agents_name_stay_on_the_titles_line() {
     request
         .metadata
         .insert("agent".to_owned(), json!("b\u{1b}[2J\nc"));
-    assert_eq!(
+    assert_snapshot!(
         RequestRendering::of_permission(&request).title,
-        "Agent `b\\u{1b}[2J\\nc` wants to run `a\\n  ls\\u{202e}`. Run it?"
+        @r"Agent `b\u{1b}[2J\nc` wants to run `a\n  ls\u{202e}`. Run it?"
     );
 }
 
@@ -276,13 +282,20 @@ fn many_arguments_variables_and_patterns_are_cut_and_say_how_many() {
 #[test]
 fn a_question_is_shown_by_the_same_rules() {
     assert_eq!(ask("Really?", None, None), "git asks: Really?");
-    assert_eq!(
+    assert_snapshot!(
         ask(
             "Sure\u{202e}?\nyes",
             Some("first\n\n\n\u{1b}[2Jsecond"),
             Some("h")
         ),
-        "git (h) asks:\n  first\n  [2 blank lines]\n  \\u{1b}[2Jsecond\n  Sure\\u{202e}?\n  yes"
+        @r"
+    git (h) asks:
+      first
+      [2 blank lines]
+      \u{1b}[2Jsecond
+      Sure\u{202e}?
+      yes
+    "
     );
 }
 
@@ -316,10 +329,12 @@ fn a_spawn_shows_its_handle_and_how_long_it_is_kept() {
     for (key, value) in more {
         request.metadata.insert(key.to_owned(), value);
     }
-    assert_eq!(
-        RequestRendering::of_permission(&request).to_text(),
-        "Run `shell`?\n  make\nas handle: build\nkept: it outlives this runtime by up to 2 h"
-    );
+    assert_snapshot!(RequestRendering::of_permission(&request).to_text(), @"
+    Run `shell`?
+      make
+    as handle: build
+    kept: it outlives this runtime by up to 2 h
+    ");
     request.metadata.insert("keep_secs".to_owned(), json!(90));
     let shown = RequestRendering::of_permission(&request).to_text();
     assert!(shown.ends_with("up to 90 s"), "{shown}");

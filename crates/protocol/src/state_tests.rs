@@ -1,5 +1,7 @@
 //! What tools print, in either wire format, and the state that is made of it.
 
+use insta::assert_snapshot;
+
 use super::*;
 use crate::AnswerType;
 
@@ -46,11 +48,11 @@ fn spawned_is_running() {
 
 #[test]
 fn waiting_carries_its_question() {
-    assert_eq!(
+    assert_snapshot!(
         check(
             r#"{"type":"waiting","content":"2 files","question":{"id":"q","text":"Go on?","answer_type":"Boolean"}}"#
         ),
-        r#"{"type":"waiting","content":"2 files","question":{"id":"q","text":"Go on?","answer_type":"Boolean"}}"#
+        @r#"{"type":"waiting","content":"2 files","question":{"id":"q","text":"Go on?","answer_type":"Boolean"}}"#
     );
 }
 
@@ -94,19 +96,19 @@ fn the_older_success_is_stopped_well() {
 
 #[test]
 fn the_older_error_is_stopped_badly() {
-    assert_eq!(
+    assert_snapshot!(
         check(r#"{"type":"error","message":"timed out","trace":["a","b"],"transient":true}"#),
-        r#"{"type":"stopped","result":{"Err":{"message":"timed out","trace":["a","b"],"transient":true}}}"#
+        @r#"{"type":"stopped","result":{"Err":{"message":"timed out","trace":["a","b"],"transient":true}}}"#
     );
 }
 
 #[test]
 fn the_older_needs_input_is_waiting_without_content() {
-    assert_eq!(
+    assert_snapshot!(
         check(
             r#"{"type":"needs_input","question":{"id":"overwrite","text":"Overwrite?","answer_type":"Boolean"}}"#
         ),
-        r#"{"type":"waiting","question":{"id":"overwrite","text":"Overwrite?","answer_type":"Boolean"}}"#
+        @r#"{"type":"waiting","question":{"id":"overwrite","text":"Overwrite?","answer_type":"Boolean"}}"#
     );
 }
 

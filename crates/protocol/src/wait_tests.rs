@@ -1,5 +1,6 @@
 //! `await`: requests, their conditions, and replies.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use super::*;
@@ -96,9 +97,9 @@ fn a_condition_waits_for_exactly_one_thing() {
     };
     assert_eq!(condition(&json!({})), told(0));
     assert_eq!(condition(&json!({"port": 1, "waiting": true})), told(2));
-    assert_eq!(
+    assert_snapshot!(
         condition(&json!({"port": 1, "new": true})),
-        "`new` is allowed only with `pattern`, in the condition for `x`"
+        @"`new` is allowed only with `pattern`, in the condition for `x`"
     );
     assert_eq!(
         condition(&json!({"waiting": false})),
@@ -116,12 +117,11 @@ fn nobody_listens_on_port_0() {
 
 #[test]
 fn seconds_are_from_zero_on() {
-    for seconds in [json!(-1), json!(1e12)] {
-        assert_eq!(
-            condition(&json!({"idle_secs": seconds})),
-            "`idle_secs` must be a non-negative number of seconds, in the condition for `x`"
-        );
-    }
+    let refusals = [json!(-1), json!(1e12)].map(|secs| condition(&json!({"idle_secs": secs})));
+    assert_snapshot!(refusals.join("\n"), @"
+    `idle_secs` must be a non-negative number of seconds, in the condition for `x`
+    `idle_secs` must be a non-negative number of seconds, in the condition for `x`
+    ");
     let not_a_number = Condition {
         id: "x".to_owned(),
         idle_secs: Some(f64::NAN),

@@ -1,5 +1,6 @@
 //! What a local tool's stdout is taken for, and the lines it reads.
 
+use insta::assert_snapshot;
 use serde_json::json;
 
 use super::*;
@@ -154,13 +155,13 @@ fn nesting_without_end_is_plain_text() {
 
 #[test]
 fn exec_names_a_program_to_run_instead() {
-    assert_eq!(
+    assert_snapshot!(
         check(r#"{"type":"exec","program":"git","args":["add","--patch"],"io":"terminal"}"#),
-        r#"exec {"program":"git","args":["add","--patch"],"io":"terminal"}"#
+        @r#"exec {"program":"git","args":["add","--patch"],"io":"terminal"}"#
     );
-    assert_eq!(
+    assert_snapshot!(
         check(r#"{"type":"exec","program":"ls","cwd":"/tmp","env":{"B":"1","A":"2"}}"#),
-        r#"exec {"program":"ls","args":[],"io":"text","cwd":"/tmp","env":{"B":"1","A":"2"}}"#
+        @r#"exec {"program":"ls","args":[],"io":"text","cwd":"/tmp","env":{"B":"1","A":"2"}}"#
     );
 }
 

@@ -1,5 +1,6 @@
 //! What is recorded and asked: parts and permissions, in opencode's spelling.
 
+use insta::assert_snapshot;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use windlass_protocol::{
@@ -172,9 +173,9 @@ fn a_program_receives_the_reason_for_its_run() {
 
 #[test]
 fn a_program_is_given_all_of_its_tool() {
-    assert_eq!(
+    assert_snapshot!(
         check::<ToolInvocation>(r#"{"name":"cargo_check"}"#),
-        r#"{"name":"cargo_check","arguments":{},"answers":{},"options":{}}"#
+        @r#"{"name":"cargo_check","arguments":{},"answers":{},"options":{}}"#
     );
     let tool = r#"{"name":"t","arguments":{"b":1,"a":2},"answers":{"go":true},"options":{"o":[]}}"#;
     assert_eq!(check::<ToolInvocation>(tool), tool);
