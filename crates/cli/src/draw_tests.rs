@@ -1,3 +1,4 @@
+use insta::assert_snapshot;
 use serde_json::json;
 
 use super::*;
@@ -14,9 +15,8 @@ fn rows_that_changed_are_drawn_and_nothing_commands_the_terminal() {
         ],
     }))
     .unwrap();
-    assert_eq!(
-        draw(&screen, 24, 80),
-        "\x1b[?25l\x1b[?7l\x1b[2;1H\x1b[0m\x1b[2K\x1b[0;1;38;5;1ma]0;x\
-         \x1b[0m\x1b[?7h\x1b[?1h\x1b[?2004l\x1b[2;80H\x1b[?25h"
+    assert_snapshot!(
+        draw(&screen, 24, 80).escape_debug(),
+        @r"\u{1b}[?25l\u{1b}[?7l\u{1b}[2;1H\u{1b}[0m\u{1b}[2K\u{1b}[0;1;38;5;1ma]0;x\u{1b}[0m\u{1b}[?7h\u{1b}[?1h\u{1b}[?2004l\u{1b}[2;80H\u{1b}[?25h"
     );
 }

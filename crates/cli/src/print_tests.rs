@@ -1,3 +1,5 @@
+use insta::assert_snapshot;
+
 use super::*;
 
 fn check(width: Option<usize>, colour: bool, expected: &str) {
@@ -104,12 +106,11 @@ fn a_text_has_the_room_of_the_empty_cells_behind_it() {
         cell("install what is missing"),
     ]);
     listing.row([cell("b"), cell("everything is in order here"), cell("")]);
-    assert_eq!(
-        printer.lines(&listing).join("\n"),
-        "A  FOUND          TO DO\n\
-         a  it is not th…  install wha…\n\
-         b  everything is in order here"
-    );
+    assert_snapshot!(printer.lines(&listing).join("\n"), @"
+    A  FOUND          TO DO
+    a  it is not th…  install wha…
+    b  everything is in order here
+    ");
 }
 
 #[test]

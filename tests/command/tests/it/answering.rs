@@ -1,9 +1,11 @@
 //! What tools ask the person, answered from another terminal: `questions`,
 //! `answer` and `permissions`, for an agent that cannot ask its user.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 use windlass_outside::needs;
 
+use crate::filtered::filtered;
 use crate::mcp_support::Mcp;
 use crate::programs::windlass;
 use crate::support::{Project, Run, eventually};
@@ -96,19 +98,15 @@ fn a_question_is_listed_with_its_context_and_answered_from_elsewhere() {
     // Its reply names the command.
     let told = mcp.call("await", json!({"all": ["h"]}));
     let note = told["structuredContent"]["pending"][0]["note"].to_string();
-    assert!(note.contains(&format!("`windlass answer {id}`")), "{note}");
+    assert_snapshot!(filtered(&note), @r#""waiting for the user: they answer with `windlass answer q_[id]` or on the page; tell them, and await this handle""#);
 
     let wrong = project.run(&["answer", id, "maybe"], "");
     assert_eq!(wrong.code(), Some(2));
-    assert!(
-        wrong.stderr().contains("the choices are y, n, split"),
-        "{}",
-        wrong.stderr()
-    );
+    assert_snapshot!(wrong.stderr(), @"windlass: `maybe` is not a choice; the choices are y, n, split");
     succeeds(&project.run(&["answer", id, "split"], ""));
     assert_eq!(awaited(&mut mcp, "h")["result"], "split");
     let late = project.run(&["answer", id, "y"], "");
-    assert!(late.stderr().contains("no question"), "{}", late.stderr());
+    assert_snapshot!(filtered(&late.stderr()), @"windlass: no question `q_[id]` is open; `windlass questions` lists the open ones");
 }
 
 #[test]
@@ -127,7 +125,7 @@ fn a_question_of_a_one_shot_outlives_its_call() {
     let handle = handed["id"].as_str().unwrap();
     let told = mcp.call("await", json!({"all": [handle]}));
     let note = told["structuredContent"]["pending"][0]["note"].to_string();
-    assert!(note.contains(&format!("`windlass answer {id}`")), "{note}");
+    assert_snapshot!(filtered(&note), @r#""waiting for the user: they answer with `windlass answer q_[id]` or on the page; tell them, and await this handle""#);
     succeeds(&project.run(&["answer", id], "yes\n"));
     assert_eq!(awaited(&mut mcp, handle)["result"], "True");
 }
@@ -145,17 +143,16 @@ fn a_secret_is_read_from_stdin_and_never_from_the_command_line() {
     let id = asked["ask"].as_str().unwrap();
     let refused = project.run(&["answer", id, "hunter2"], "");
     assert_eq!(refused.code(), Some(2));
-    assert!(refused.stderr().contains("stdin"), "{}", refused.stderr());
+    assert_snapshot!(filtered(&refused.stderr()), @"windlass: `q_[id]` asks for a secret, and other users can read a command line; run `windlass answer q_[id]` and type it, or pass it on stdin");
     let applied = mcp.call(
         "shell",
         json!({"action": "apply", "id": "s", "input": "guess"}),
     );
     let said = applied.to_string();
-    assert!(said.contains(&format!("windlass answer {id}")), "{said}");
-    assert!(!said.contains("secrets ="), "{said}");
+    assert_snapshot!(filtered(&said), @r#"{"content":[{"type":"text","text":"handle `s` asks for a secret (\"Password:\"), which only the user can give with `windlass answer q_[id]`; tell them, and await it"}],"isError":true}"#);
     succeeds(&project.run(&["answer", id], "hunter2\n"));
     let result = awaited(&mut mcp, "s")["result"].to_string();
-    assert!(result.contains("7 letters"), "{result}");
+    assert_snapshot!(result, @r#""7 letters\n""#);
 }
 
 #[test]
@@ -166,7 +163,7 @@ fn a_permission_waits_beyond_its_call_and_is_given_from_elsewhere() {
     let waiting = project.list(&["permissions", "pending"]);
     let id = waiting[0]["id"].as_str().unwrap();
     let command = format!("windlass permissions reply {id} once");
-    assert!(reply.contains("waiting for the user"), "{reply}");
+    assert_snapshot!(filtered(&reply), @r#"{"content":[{"type":"text","text":"{\"id\":\"asked-1\",\"state\":\"pending\",\"note\":\"waiting for the user: they allow it with `windlass permissions reply per_[id] once` or on the page; tell them, and await this handle\"}"}],"isError":false}"#);
     assert!(reply.contains(&command), "{reply}");
     assert!(!project.root().join("asked-ran").exists());
     succeeds(&project.run(&["permissions", "reply", id, "once"], ""));

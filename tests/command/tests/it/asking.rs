@@ -1,5 +1,6 @@
 //! With `--ask` the driver is the person, and answers for the assistant too.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::support::{Drive, Project, call, spawn};
@@ -128,7 +129,7 @@ fn arguments_may_be_changed() {
     let wrong = json!({"reply": "once", "arguments": {"command": 5}});
     answer(&mut drive, &request, wrong);
     let told = drive.next()["error"].as_str().unwrap().to_owned();
-    assert!(told.contains("the request stays open"), "{told}");
+    assert_snapshot!(told, @r#"the edited arguments are invalid: `command`: 5 is not of type "string"; the request stays open, edit them again"#);
     answer(&mut drive, &request, json!({"reply": "once"}));
     assert_eq!(drive.next()["replies"][0]["content"], json!("theirs\n"));
 }
@@ -308,10 +309,7 @@ fn the_assistant_decides_at_the_turn_s_end() {
     assert!(handles[0]["elapsed_secs"].is_number());
     drive.send(&json!({"inquire": asked["ask"], "decisions": {"nobody": "wait"}}));
     let error = drive.next()["error"].as_str().unwrap().to_owned();
-    assert!(
-        error.contains("is not about `nobody`; it is about long, short"),
-        "{error}"
-    );
+    assert_snapshot!(error, @"inquiry `q_turn_1` is not about `nobody`; it is about long, short");
     drive.send(&json!({"inquire": asked["ask"], "decisions": {"long": "abort", "short": "wait"}}));
     project.write("go", "");
     let ended = drive.next();

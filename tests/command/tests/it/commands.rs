@@ -1,7 +1,9 @@
 //! The subcommands besides `drive`: what they print and how they exit.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
+use crate::filtered::filtered;
 use crate::processes::{VICTIMS, Victim, signal};
 use crate::programs::windlass;
 use crate::support::{Project, eventually};
@@ -33,11 +35,7 @@ fn a_refused_call_exits_with_1_and_a_wrong_command_line_with_2() {
     let project = Project::new();
     let run = project.run(&["call", "nope"], "");
     assert_eq!(run.code(), Some(1), "{}", run.stderr());
-    assert!(
-        run.stdout().contains("there is no tool `nope`"),
-        "{}",
-        run.stdout()
-    );
+    assert_snapshot!(run.stdout(), @"there is no tool `nope`; the tools are shell, git, await");
     for args in [
         &["call", "shell", "not json"][..],
         &["call", "shell", "[]"],
@@ -78,11 +76,7 @@ fn a_call_tells_what_it_left_and_ends_it() {
     let arguments = json!({"command": format!("{} & echo ok", victim.sleep())});
     let run = project.run(&["call", "shell", &arguments.to_string()], "");
     assert_eq!(run.stdout(), "ok\n");
-    assert!(
-        run.stderr().contains("left 1 process running"),
-        "{}",
-        run.stderr()
-    );
+    assert_snapshot!(run.stderr(), @"windlass: `shell` left 1 process running until the session ends");
     assert!(victim.alive().is_empty());
 }
 
@@ -150,12 +144,7 @@ fn tools_are_listed_and_shown() {
 
     let run = project.run(&["tools", "nope"], "");
     assert_eq!(run.code(), Some(2));
-    assert!(
-        run.stderr()
-            .contains("there is no tool `nope`; the tools are"),
-        "{}",
-        run.stderr()
-    );
+    assert_snapshot!(run.stderr(), @"windlass: there is no tool `nope`; the tools are shell, git, await, lint");
 }
 
 #[test]
@@ -189,7 +178,7 @@ fn schemas_are_shown_in_every_dialect() {
     }
     let run = project.run(&["tools", "--dialect", "klingon"], "");
     assert_eq!(run.code(), Some(2));
-    assert!(run.stderr().contains("klingon"), "{}", run.stderr());
+    assert_snapshot!(run.stderr(), @"windlass: `klingon` is not a schema dialect; use one of json-schema, anthropic, openai, openai-strict, gemini, gemini-legacy, mcp, ollama, llama-cpp");
 }
 
 #[test]
@@ -208,11 +197,7 @@ fn init_writes_a_config_once() {
     project.write(".windlass/config.toml", "# mine\n");
     let run = project.run(&["init"], "");
     assert_eq!(run.code(), Some(2));
-    assert!(
-        run.stderr().contains("exists already and was not changed"),
-        "{}",
-        run.stderr()
-    );
+    assert_snapshot!(filtered(&run.stderr()), @"windlass: `[folder]/project/.windlass/config.toml` exists already and was not changed");
     assert_eq!(project.read(".windlass/config.toml"), "# mine\n");
 }
 

@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 use windlass_outside::model::{Script, Turn};
 
@@ -53,7 +54,7 @@ fn a_command_that_runs_here_is_seen_and_ended_from_elsewhere() {
     assert_eq!(killed.code(), Some(0), "{}", killed.stdout());
     assert_ne!(running.wait().unwrap().code(), Some(0));
     let again = project.run(&["kill", "--all"], "").stdout();
-    assert!(again.contains("nothing was ended"), "{again}");
+    assert_snapshot!(again, @"Nothing is running, so nothing was ended.");
 }
 
 #[test]
@@ -61,11 +62,7 @@ fn a_detached_command_runs_in_the_server_with_this_folder_and_environment() {
     let project = Project::new();
     let none = project.run(&["run", "-d", "--", "true"], "");
     assert_eq!(none.code(), Some(2));
-    assert!(
-        none.stderr().contains("windlass serve"),
-        "{}",
-        none.stderr()
-    );
+    assert_snapshot!(none.stderr(), @"windlass: no server is running; start `windlass serve`, or leave out `-d`");
     let _serve = Serve::start(&project);
     project.write("below/file", "here");
     let mut command = project.windlass(&[
@@ -198,7 +195,12 @@ fn every_value_of_the_configuration_has_its_origin() {
     );
     let wrong = project.run(&["config", "check"], "");
     assert_eq!(wrong.code(), Some(2));
-    assert!(wrong.stderr().contains("runn"), "{}", wrong.stderr());
+    assert_snapshot!(wrong.stderr(), @"
+    windlass: the configuration is invalid
+    .windlass/config.toml:2:1: unknown key `runn` in `conversation.tools.shell`; did you mean `run`?
+    2 | runn = 1
+      | ^^^^
+    ");
 }
 
 #[test]

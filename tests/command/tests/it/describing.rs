@@ -4,6 +4,7 @@
 use std::fs;
 use std::time::{Duration, SystemTime};
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::support::{Project, call, files_below};
@@ -95,7 +96,7 @@ fn two_lines_give_a_tool_with_its_whole_schema() {
         json!(r#"{"name":"cargo_check","arguments":{"package":"a b"},"answers":{},"options":{}}"#)
     );
     let error = drive.error("cargo_check", json!({}));
-    assert!(error.contains("package"), "{error}");
+    assert_snapshot!(error, @"missing `package`");
     let documentation = drive.content("describe_tools", json!({"tools": ["cargo_check"]}));
     let documentation = documentation.as_str().unwrap();
     assert!(documentation.contains("Longer description with details..."));
@@ -303,7 +304,7 @@ fn a_described_tool_lasts_without_a_word_in_the_config() {
         "ticker",
         json!({"action": "apply", "id": "t", "input": "x"}),
     );
-    assert!(refused.contains("apply"), "{refused}");
+    assert_snapshot!(refused, @"`apply` is not an action of this tool; it has spawn, fetch, abort");
 }
 
 #[test]

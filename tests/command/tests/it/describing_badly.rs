@@ -2,6 +2,7 @@
 
 use std::process::Stdio;
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::describing::{CARGO_CHECK, program};
@@ -80,9 +81,9 @@ fn check_told(project: &Project) -> String {
 
 #[test]
 fn a_program_that_crashes_is_reported_with_its_last_word() {
-    assert_eq!(
+    assert_snapshot!(
         told("echo 'unknown action' >&2; exit 3"),
-        "`sh`, asked for its tools, exited with code 3: unknown action"
+        @"`sh`, asked for its tools, exited with code 3: unknown action"
     );
     assert_eq!(
         told("kill -SEGV $$"),
@@ -93,25 +94,25 @@ fn a_program_that_crashes_is_reported_with_its_last_word() {
 #[test]
 fn a_program_that_prints_something_else_is_reported_with_how_it_begins() {
     assert_eq!(told(""), "`sh`, asked for its tools, printed nothing");
-    assert_eq!(
+    assert_snapshot!(
         told("echo 'usage: it [-v]'; echo more"),
-        "`sh`, asked for its tools, printed `usage: it [-v]`, which is not JSON: expected value at line 1 column 1"
+        @"`sh`, asked for its tools, printed `usage: it [-v]`, which is not JSON: expected value at line 1 column 1"
     );
-    assert_eq!(
+    assert_snapshot!(
         told("echo '[1]'"),
-        "`sh`, asked for its tools, printed `[1]`, which is not an object with a list `tools`"
+        @"`sh`, asked for its tools, printed `[1]`, which is not an object with a list `tools`"
     );
-    assert_eq!(
+    assert_snapshot!(
         told(r#"echo '{"type":"error","message":"no such action","trace":[],"transient":false}'"#),
-        "`sh`, asked for its tools, replied as to a call: no such action"
+        @"`sh`, asked for its tools, replied as to a call: no such action"
     );
 }
 
 #[test]
 fn a_program_that_lists_other_tools_is_reported_with_their_names() {
-    assert_eq!(
+    assert_snapshot!(
         told(r#"echo '{"tools":[{"name":"brokken"},{"name":"other"}]}'"#),
-        "`sh` does not list `broken`; it lists `brokken`, `other`; if it is `brokken`, set source = \"local.brokken\""
+        @r#"`sh` does not list `broken`; it lists `brokken`, `other`; if it is `brokken`, set source = "local.brokken""#
     );
     assert_eq!(
         told(r#"echo '{"tools":[]}'"#),
@@ -121,9 +122,9 @@ fn a_program_that_lists_other_tools_is_reported_with_their_names() {
 
 #[test]
 fn a_tool_that_is_listed_twice_is_neither() {
-    assert_eq!(
+    assert_snapshot!(
         told(r#"echo '{"tools":[{"name":"broken"},{"name":"broken","summary":"x"}]}'"#),
-        "`sh` lists `broken` 2 times"
+        @"`sh` lists `broken` 2 times"
     );
 }
 
@@ -148,26 +149,23 @@ fn a_bad_entry_spoils_no_other() {
 #[test]
 fn a_schema_that_no_provider_would_accept_is_refused() {
     let entry = |entry: &str| format!(r#"echo '{{"tools":[{{"name":"broken",{entry}}}]}}'"#);
-    assert_eq!(
+    assert_snapshot!(
         told(&entry(r#""parameters":{"x":{"type":"strnig"}}"#)),
-        "`sh` describes parameters that no provider accepts: parameter `x` has an \
-         invalid JSON Schema: `type` is `\"strnig\"`, not a JSON type or a list of them"
+        @r#"`sh` describes parameters that no provider accepts: parameter `x` has an invalid JSON Schema: `type` is `"strnig"`, not a JSON type or a list of them"#
     );
-    assert_eq!(
+    assert_snapshot!(
         told(&entry(r#""parameters":{"a b":{"type":"string"}}"#)),
-        "`sh` describes parameters that no provider accepts: `a b` cannot be a parameter's name; \
-         use 1 to 64 of A-Z a-z 0-9 _ . -"
+        @"`sh` describes parameters that no provider accepts: `a b` cannot be a parameter's name; use 1 to 64 of A-Z a-z 0-9 _ . -"
     );
-    assert_eq!(
+    assert_snapshot!(
         told(&entry(
             r#""parameters":{"id":{"type":"string"}},"spawn":{"stateful":true}"#
         )),
-        "`sh` describes parameters that no provider accepts: a tool with actions \
-         cannot have a parameter `id`; action, id, input, view, keys, enter are reserved"
+        @"`sh` describes parameters that no provider accepts: a tool with actions cannot have a parameter `id`; action, id, input, view, keys, enter are reserved"
     );
-    assert_eq!(
+    assert_snapshot!(
         told(&entry(r#""spawn":{"stateful":true,"actions":["fetch"]}"#)),
-        "`sh` gives `broken` actions without \"spawn\", so no handle of it could be started"
+        @r#"`sh` gives `broken` actions without "spawn", so no handle of it could be started"#
     );
 }
 
@@ -212,13 +210,7 @@ fn a_program_that_could_not_know_that_it_is_asked_is_not_run() {
         "[conversation.tools.wipe]\ncommand = \"touch {{tool.arguments.path}} wiped\"\n",
     );
     let run = project.run(&["tools"], "");
-    assert!(
-        run.stderr().contains(
-            "its command passes no `{{context}}`, so its program cannot describe the tool's parameters; add `parameters`"
-        ),
-        "{}",
-        run.stderr()
-    );
+    assert_snapshot!(run.stderr(), @"windlass: tool `wipe` is not offered: its command passes no `{{context}}`, so its program cannot describe the tool's parameters; add `parameters` to its table, or update the program so that its answer to the action `schema` lists this tool (.windlass/config.toml:1:21)");
     assert!(!project.root().join("wiped").exists());
 }
 
@@ -284,14 +276,13 @@ fn five_megabytes_of_parameters_are_an_error_and_so_is_what_never_ends() {
 head -c 5000000 /dev/zero | tr '\0' x
 echo '"}}}]}'"#,
     );
-    assert_eq!(
+    assert_snapshot!(
         why,
-        "`sh` describes parameters that no provider accepts: their schema has 4882 KiB, and the \
-         limit is 1024"
+        @"`sh` describes parameters that no provider accepts: their schema has 4882 KiB, and the limit is 1024"
     );
-    assert_eq!(
+    assert_snapshot!(
         told("exec cat /dev/zero"),
-        "`sh`, asked for its tools, printed more than 8 MiB and was ended"
+        @"`sh`, asked for its tools, printed more than 8 MiB and was ended"
     );
 }
 
@@ -319,7 +310,7 @@ fn an_override_of_nothing_is_reported_and_the_tool_is_there() {
 fn a_json_schema_as_parameters_is_reported() {
     let script = r#"echo '{"tools":[{"name":"broken","parameters":{"type":"object","properties":{"a":{"type":"string"}}}}]}'"#;
     let why = told(script);
-    assert!(why.contains("a JSON Schema as `parameters`"), "{why}");
+    assert_snapshot!(why, @r#"`sh` gives `broken` a JSON Schema as `parameters`, where an entry for each parameter is expected: {"NAME": {"type": "string", "required": true}}"#);
 }
 
 #[test]
@@ -328,11 +319,15 @@ fn a_misspelt_key_is_reported_and_the_tool_is_there() {
     let run = project(script).run(&["tools", "check"], "");
     assert_eq!(run.code(), Some(1));
     let told = run.stdout();
-    assert!(told.contains("ok       broken"), "{told}");
-    assert!(
-        told.contains("`sumary`, which has no effect; did you mean `summary`?"),
-        "{told}"
-    );
+    assert_snapshot!(told, @"
+    ok       shell (builtin)
+    ok       git (builtin)
+    ok       await (builtin)
+    ok       describe_tools (builtin)
+    ok       cargo_check (sh (.windlass/config.toml:1:21))
+    ok       broken (sh (.windlass/config.toml:4:21))
+    problem  tool `broken`: its description has the key `sumary`, which has no effect; did you mean `summary`? (.windlass/config.toml:4:21)
+    ");
 }
 
 #[test]
@@ -347,8 +342,10 @@ fn a_command_that_names_another_parameter_is_reported() {
     let run = project.run(&["tools", "check"], "");
     assert_eq!(run.code(), Some(1));
     let told = run.stdout();
-    assert!(
-        told.contains("did you mean `tool.arguments.path`?"),
-        "{told}"
-    );
+    assert_snapshot!(told, @"
+    ok       shell (builtin)
+    ok       git (builtin)
+    ok       await (builtin)
+    problem  tool `broken` is not offered: its `command` uses `tool.arguments.pth`, which is unknown; did you mean `tool.arguments.path`? (.windlass/config.toml:1:21)
+    ");
 }

@@ -1,5 +1,6 @@
 //! Long output through the program itself: shown in part, and whole on request.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::support::{Drive, Project, spawn};
@@ -98,11 +99,7 @@ fn a_person_sees_everything_under_the_same_numbers() {
         "{numbered}"
     );
     let missing = project.run(&["logs", "shell-2"], "");
-    assert!(
-        missing.stderr().contains("there is no handle `shell-2`"),
-        "{}",
-        missing.stderr()
-    );
+    assert_snapshot!(missing.stderr(), @"windlass: there is no handle `shell-2`, and no other handle; `windlass run` and assistants start handles");
     drive.finish();
 }
 

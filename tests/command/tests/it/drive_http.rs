@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::http_support::Serve;
@@ -58,19 +59,9 @@ fn lines_are_answered_as_by_drive() {
     driver.send(json!({"permission": permission, "reply": "once"}));
     assert_eq!(driver.next()["replies"][0]["content"], json!("hello\n"));
     driver.send(json!("no line"));
-    assert!(
-        driver.next()["error"]
-            .as_str()
-            .unwrap()
-            .contains("a line must be")
-    );
+    assert_snapshot!(driver.next()["error"].as_str().unwrap(), @r#"a line must be a list of calls or an object; for example [{"tool":"shell","arguments":{"command":"ls"}}]"#);
     driver.send(json!({"batch": "long", "calls": [], "padding": "x".repeat(8 << 20)}));
-    assert!(
-        driver.next()["error"]
-            .as_str()
-            .unwrap()
-            .contains("longer than 8 MiB")
-    );
+    assert_snapshot!(driver.next()["error"].as_str().unwrap(), @"the line is longer than 8 MiB; send shorter lines");
     driver.send(json!({"request": "s", "op": "session"}));
     let session = driver.next()["value"].clone();
     assert_eq!(session["pid"], json!(serve.pid()));

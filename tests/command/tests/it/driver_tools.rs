@@ -1,5 +1,6 @@
 //! Tools that the driver runs itself.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::support::{Drive, Project, call};
@@ -98,13 +99,7 @@ fn a_tool_that_cannot_be_offered_is_refused_and_the_rest_works() {
     }
     assert_eq!(add(&mut drive, watch())["value"], json!({}));
     let twice = add(&mut drive, watch());
-    assert!(
-        twice["error"]
-            .as_str()
-            .unwrap()
-            .contains("two tools named `watch`"),
-        "{twice}"
-    );
+    assert_snapshot!(twice["error"].as_str().unwrap(), @"there are two tools named `watch`; rename one of them");
 }
 
 #[test]

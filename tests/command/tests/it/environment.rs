@@ -2,6 +2,7 @@
 
 use std::process::{Command, Stdio};
 
+use insta::assert_snapshot;
 use serde_json::Value;
 use windlass_outside::needs;
 
@@ -155,5 +156,5 @@ fn limits_that_leave_no_room_are_errors() {
     assert!(errors.contains("threads could be started"), "{errors}");
     let (code, errors) = limited("--nofile=16");
     assert_eq!(code, Some(2), "{errors}");
-    assert!(errors.contains("and the limit is 16"), "{errors}");
+    assert_snapshot!(errors, @"windlass: at least 32 open files are needed, and the limit is 16; raise it (`ulimit -n`)");
 }

@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::thread;
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::programs::program;
@@ -119,7 +120,7 @@ fn http_answers_and_its_errors_are_transient_where_they_are() {
     let told = format!("GET {url} failed\ntransient: true\ncaused by: ");
     assert!(error.starts_with(&told), "{error}");
     let error = drive.error("http", json!({"url": url, "timeout_secs": "long"}));
-    assert!(error.contains("timeout_secs"), "{error}");
+    assert_snapshot!(error, @r#"`timeout_secs`: "long" is not of type "integer""#);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 use windlass_outside::needs;
 
@@ -189,7 +190,7 @@ fn the_interactive_tool_of_the_guide_hands_over_to_git() {
     assert_eq!(done["completed"][0]["state"], json!("stopped"), "{done}");
     assert!(git(&["diff", "--cached"]).contains("+two"));
     let error = drive.error("repo", json!({"command": "push"}));
-    assert!(error.contains("command"), "{error}");
+    assert_snapshot!(error, @r#"`command`: "push" is not one of "stage", "log""#);
 }
 
 /// A block that is named and not run could rot.

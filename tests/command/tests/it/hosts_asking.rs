@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 use windlass_outside::needs;
 
@@ -114,18 +115,10 @@ fn a_question_that_nobody_can_answer_is_an_error_at_once() {
     let project = project_via(&asking_script(PASSWORD));
     let mut drive = project.drive();
     let said = drive.error("shell", json!({"command": "true"}));
-    assert!(said.contains("Password for there:"), "{said}");
-    assert!(
-        said.contains("no user can be asked") && said.contains("windlass hosts check"),
-        "{said}"
-    );
+    assert_snapshot!(said, @r#"host `there`: `sh` asks "Password for there:", and no user can be asked here; connect once with `windlass hosts check` on a terminal, or set it up so that it asks nothing (for `ssh`: a host key that is known, and an agent that has the key)"#);
     let checked = project.run(&["hosts", "check", "there"], "");
     assert_eq!(checked.code(), Some(1), "{}", checked.stdout());
-    assert!(
-        checked.stdout().contains("Password for there:"),
-        "{}",
-        checked.stdout()
-    );
+    assert_snapshot!(checked.stdout(), @r#"host `there`: `sh` asks "Password for there:", and no user can be asked here; connect once with `windlass hosts check` on a terminal, or set it up so that it asks nothing (for `ssh`: a host key that is known, and an agent that has the key)"#);
 }
 
 #[test]
@@ -137,7 +130,7 @@ fn a_question_that_is_declined_is_an_error_with_the_reason() {
     drive.send(&json!({"answer": asked["ask"], "decline": "not from here"}));
     let reply = drive.next();
     let said = reply["replies"][0]["content"].as_str().unwrap();
-    assert!(said.contains("not from here"), "{said}");
+    assert_snapshot!(said, @r#"host `there`: `sh` asked "Password for there:", which was not answered: not from here"#);
 }
 
 /// Answers the two questions of `ssh` for a host whose key is not known and a key with a passphrase.

@@ -1,5 +1,6 @@
 //! Permission rules for tools on hosts: the host, the command and its folder.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::programs::windlass;
@@ -46,10 +47,7 @@ fn a_host_is_allowed_together_with_a_command() {
     let request = asked(&mut drive, on("box", "true a"), "reject");
     assert_eq!(request["patterns"], json!(["true a", "host:box"]));
     let denied = drive.error("shell", on("prod", "true a"));
-    assert_eq!(
-        denied,
-        "the configuration denies `host:prod` of `shell`; nothing has run"
-    );
+    assert_snapshot!(denied, @"the configuration denies `host:prod` of `shell`; nothing has run");
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! `windlass serve`: what can be asked over HTTP.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 use windlass_outside::needs;
 
+use crate::filtered::filtered;
 use crate::http_support::Serve;
 use crate::support::{Project, eventually};
 
@@ -56,7 +58,7 @@ fn a_session_is_begun_used_and_ended() {
     assert_eq!(serve.delete(&session).status, 204);
     let gone = serve.get(&session);
     assert_eq!(gone.status, 410);
-    assert!(gone.error().contains("GET /api/v1/sessions"), "{gone:?}");
+    assert_snapshot!(filtered(&gone.error()), @"session `ses_[id]` has ended; GET /api/v1/sessions lists those that are under way");
     assert_eq!(serve.get("/sessions").json(), json!([]));
 }
 
@@ -330,7 +332,7 @@ fn the_sessions_of_other_runtimes_are_reached() {
 
     let foreign = serve.delete(&session);
     assert_eq!(foreign.status, 403);
-    assert!(foreign.error().contains("windlass drive"), "{foreign:?}");
+    assert_snapshot!(foreign.error(), @"this session belongs to `windlass drive` and ends with it; abort its handles instead");
     drive.finish();
     assert_eq!(serve.get("/sessions").json(), json!([]));
     assert_eq!(serve.get(&session).status, 404);

@@ -35,6 +35,7 @@ mod driver_tools;
 mod endings;
 mod environment;
 mod example_tools;
+mod filtered;
 mod floods;
 mod formatting;
 mod grpc;

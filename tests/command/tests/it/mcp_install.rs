@@ -4,6 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::programs::windlass;
@@ -240,9 +241,9 @@ fn a_scope_that_a_client_does_not_have_is_refused() {
     let project = Project::new();
     let run = install(&project, &["cline", "--scope", "project", "--yes"]);
     assert_eq!(run.code(), Some(2), "{}", run.stdout());
-    assert_eq!(
+    assert_snapshot!(
         run.stderr(),
-        "windlass: Cline has no config per project; leave out `--scope`\n"
+        @"windlass: Cline has no config per project; leave out `--scope`"
     );
 }
 

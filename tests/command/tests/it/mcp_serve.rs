@@ -2,10 +2,12 @@
 
 use std::process::Stdio;
 
+use insta::assert_snapshot;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use windlass_outside::needs;
 
+use crate::filtered::filtered;
 use crate::http_support::{Answer, Serve};
 use crate::processes::{Victim, has_exited, kill, signal};
 use crate::support::{Project, eventually};
@@ -204,11 +206,7 @@ fn a_record_that_cannot_be_kept_is_said() {
     std::fs::write(project.state_dir().join("record"), "").unwrap();
     let mut mcp = project.mcp(&[]);
     mcp.call("shell", json!({"command": "true"}));
-    assert!(
-        mcp.stderr().contains("the session is not recorded"),
-        "{}",
-        mcp.stderr()
-    );
+    assert_snapshot!(filtered(&mcp.stderr()), @"windlass: the session is not recorded: the folder `[folder]/home/state/windlass/record` cannot be used: File exists (os error 17)");
     let errors = project.root().join("serve-stderr");
     let mut serve = project
         .windlass(&["serve", "--socket"])

@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use insta::assert_snapshot;
 use serde_json::json;
 use windlass_outside::needs;
 
+use crate::filtered::filtered;
 use crate::programs::program;
 use crate::support::{Project, files_below, workspace};
 
@@ -47,14 +49,14 @@ fn check(project: &Project, name: &str) {
 fn a_new_tool_in_python_works() {
     needs!("python3");
     let project = Project::new();
-    assert_eq!(
-        new(&project, "greet", "python"),
-        "wrote .windlass/tools/greet.py\n\
-         wrote .windlass/tools/greet.toml\n\n\
-         next:\n  \
-         windlass tools check\n  \
-         windlass call greet '{\"name\": \"world\"}'\n"
-    );
+    assert_snapshot!(new(&project, "greet", "python"), @r#"
+    wrote .windlass/tools/greet.py
+    wrote .windlass/tools/greet.toml
+
+    next:
+      windlass tools check
+      windlass call greet '{"name": "world"}'
+    "#);
     check(&project, "greet");
 }
 
@@ -63,19 +65,29 @@ fn a_new_tool_in_shell_works() {
     let project = Project::new();
     new(&project, "say-hello", "sh");
     check(&project, "say-hello");
-    assert_eq!(
-        project.read(".windlass/tools/say-hello.toml"),
-        "[conversation.tools.say-hello]\n\
-         source = \"local\"\n\
-         command = \"sh .windlass/tools/say-hello.sh {{context.action}} {{tool.arguments.name}} {{tool.answers.loud}}\"\n"
-    );
+    assert_snapshot!(project.read(".windlass/tools/say-hello.toml"), @r#"
+    [conversation.tools.say-hello]
+    source = "local"
+    command = "sh .windlass/tools/say-hello.sh {{context.action}} {{tool.arguments.name}} {{tool.answers.loud}}"
+    "#);
 }
 
 #[test]
 fn a_new_tool_in_rust_works() {
     let project = Project::new();
     let said = new(&project, "hello_rust", "rust");
-    assert!(said.contains("cargo build --release"), "{said}");
+    assert_snapshot!(said, @r#"
+    wrote .windlass/tools/hello_rust/Cargo.toml
+    wrote .windlass/tools/hello_rust/src/main.rs
+    wrote .windlass/tools/hello_rust/.gitignore
+    wrote .windlass/tools/hello_rust.toml
+
+    next:
+      cargo build --release --manifest-path .windlass/tools/hello_rust/Cargo.toml --target-dir .windlass/tools/hello_rust/target
+      windlass trust
+      windlass tools check
+      windlass call hello_rust '{"name": "world"}'
+    "#);
     // The program that was built before the tests has this source.
     let folder = ".windlass/tools/hello_rust";
     let built = workspace().join("examples/as-written/src/bin/hello_rust.rs");
@@ -106,10 +118,9 @@ fn nothing_is_overwritten() {
         assert_eq!(files_below(&project.root()).len(), before.len());
         run.stderr()
     };
-    assert_eq!(
+    assert_snapshot!(
         refused("greet", "python"),
-        "windlass: tool `greet` exists already in .windlass/tools/greet.toml:1:21; choose another \
-         name\n"
+        @"windlass: tool `greet` exists already in .windlass/tools/greet.toml:1:21; choose another name"
     );
     assert_eq!(
         refused("git", "sh"),
@@ -120,7 +131,7 @@ fn nothing_is_overwritten() {
     fs::remove_file(project.root().join(".windlass/tools/greet.toml")).unwrap();
     let run = project.run(&["tools", "new", "greet", "--lang", "sh"], "");
     assert_eq!(run.code(), Some(2));
-    assert!(run.stderr().contains("exists already and was not changed"));
+    assert_snapshot!(filtered(&run.stderr()), @"windlass: `[folder]/project/.windlass/tools/greet.sh` exists already and was not changed");
     assert!(!project.root().join(".windlass/tools/greet.toml").exists());
 }
 
@@ -130,10 +141,6 @@ fn a_missing_sdk_is_reported_with_what_would_work() {
     let args = ["tools", "new", "a", "--lang", "rust", "--sdk", "nowhere"];
     let run = project.run(&args, "");
     assert_eq!(run.code(), Some(2));
-    assert!(
-        run.stderr().contains("`--sdk`, or in WINDLASS_SDK"),
-        "{}",
-        run.stderr()
-    );
+    assert_snapshot!(run.stderr(), @"windlass: `nowhere` does not contain the SDK; give the folder of the package `windlass-sdk` with `--sdk`, or in WINDLASS_SDK: No such file or directory (os error 2)");
     assert!(files_below(&project.root()).is_empty());
 }

@@ -1,6 +1,7 @@
 //! One-shot tools that speak the protocol: results, questions, and programs to
 //! run instead.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 use windlass_outside::needs;
 
@@ -74,8 +75,10 @@ fn everything_else_is_plain_text() {
 fn an_answer_that_lacks_something_is_an_error() {
     let project = printing(r#"{"type":"stopped"}"#);
     let error = project.drive().error("it", json!({}));
-    assert!(error.contains("the tool's answer is invalid"), "{error}");
-    assert!(error.contains("result"), "{error}");
+    assert_snapshot!(error, @r#"
+    {"type":"stopped"}
+    the tool's answer is invalid: missing field `result`
+    "#);
 }
 
 #[test]
@@ -144,10 +147,9 @@ fn a_question_that_nobody_can_answer_fails_the_call() {
     needs!("python3");
     let project = asking("");
     let error = project.drive().error("it", json!({}));
-    assert_eq!(
+    assert_snapshot!(
         error,
-        "the tool asked \"Your name?\" and no one could answer; \
-         ask the user, or do without it"
+        @r#"the tool asked "Your name?" and no one could answer; ask the user, or do without it"#
     );
 }
 
@@ -166,8 +168,7 @@ print(json.dumps({"type": "needs_input", "question": question}))
     );
     let mut drive = project.drive();
     let error = drive.error("it", json!({}));
-    assert!(error.contains("question `name` again"), "{error}");
-    assert!(error.contains("answered already"), "{error}");
+    assert_snapshot!(error, @"the tool asked question `name` again, which was answered already; the answer is in the tool's `answers`, and another question needs another id");
     assert_eq!(project.read("runs"), "xx");
     // The reply may come between the question and its answer.
     drive.content("it", json!({"action": "spawn", "id": "h"}));
@@ -192,7 +193,7 @@ print(json.dumps({"type": "needs_input", "question": question}))
 "#,
     );
     let error = project.drive().error("it", json!({}));
-    assert!(error.contains("16 times"), "{error}");
+    assert_snapshot!(error, @"the tool was run 16 times and asked another question (`q15`); a tool may ask at most 15 questions in one call");
     assert_eq!(project.read("runs"), "x".repeat(16));
 }
 
@@ -300,14 +301,17 @@ fn what_a_program_that_runs_instead_prints_is_plain_text() {
     let exec = json!({"type": "exec", "program": "no-such-program"});
     let project = printing(&exec.to_string());
     let error = project.drive().error("it", json!({}));
-    assert!(error.contains("no-such-program"), "{error}");
+    assert_snapshot!(error, @r#"program "no-such-program" was not found; give an absolute path or a name that is in `PATH`"#);
 }
 
 #[test]
 fn a_slip_of_the_author_is_reported_with_the_output() {
     let said = r#"{"type":"sucess","content":"the work"}"#;
     let error = printing(said).drive().error("it", json!({}));
-    assert!(error.contains("the work"), "{error}");
+    assert_snapshot!(error, @r#"
+    {"type":"sucess","content":"the work"}
+    the tool's answer is invalid: its `type` is `sucess`; did you mean `success`?
+    "#);
     let told = "the tool's answer is invalid: its `type` is `sucess`; did you mean `success`?";
     assert!(error.ends_with(told), "{error}");
 }

@@ -1,5 +1,6 @@
 //! Permission rules as their users write, give and read them.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::support::{Drive, Project, call};
@@ -136,9 +137,9 @@ fn explain_says_which_rule_decides_and_why() {
     assert_eq!(code, Some(1));
     let (asked, code) = explain(&project, json!({"command": "echo x > y"}));
     assert_eq!((&asked["outcome"], code), (&json!("asked"), Some(0)));
-    assert_eq!(
+    assert_snapshot!(
         asked["patterns"][0]["why"],
-        "no rule matches, so `run = \"ask\"` decides; no pattern can describe everything it does, so only a rule with its exact text allows it"
+        @r#""no rule matches, so `run = \"ask\"` decides; no pattern can describe everything it does, so only a rule with its exact text allows it""#
     );
     let apply = json!({"action": "apply", "id": "a", "input": "y"});
     assert_eq!(explain(&project, apply).0["outcome"], "allowed");
@@ -153,11 +154,12 @@ fn a_wrong_word_is_reported_with_its_place() {
     let listed = project.run(&["tools"], "");
     assert_eq!(listed.code(), Some(2));
     let said = listed.stderr();
-    assert!(
-        said.contains("one of \"allow\", \"ask\", \"deny\""),
-        "{said}"
-    );
-    assert!(said.contains("config.toml:2"), "{said}");
+    assert_snapshot!(said, @r#"
+    windlass: the configuration is invalid
+    .windlass/config.toml:2:10: `conversation.tools.shell.permissions."rm *"` must be one of "allow", "ask", "deny", not "forbid"
+    2 | "rm *" = "forbid"
+      |          ^^^^^^^^
+    "#);
 }
 
 /// A call that only its surroundings make dangerous.

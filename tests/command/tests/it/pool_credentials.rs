@@ -5,10 +5,12 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use insta::assert_snapshot;
 use nkeys::KeyPair;
 use serde_json::{Value, json};
 use windlass_outside::needs;
 
+use crate::filtered::filtered;
 use crate::pool_support::{Broker, WorkerProcess};
 use crate::pool_tls::certificates;
 use crate::support::Project;
@@ -142,7 +144,7 @@ fn credentials_files_separate_two_accounts() {
     let config = configured(&broker, folder.path(), "theirs.creds");
     let other = Project::with_own_config(&config);
     let none = other.drive().error("shell", json!({"command": "true"}));
-    assert!(none.contains("pool `ci` has no worker"), "{none}");
+    assert_snapshot!(none, @"host `fleet`: pool `ci` has no worker; start one with `windlass worker`");
     let creds = text("theirs.creds");
     let files = ["--ca", &ca, "--credentials", &creds];
     let _same_name = WorkerProcess::start(&other, &broker, "w1", &files);
@@ -156,12 +158,7 @@ fn credentials_files_separate_two_accounts() {
     let config = configured(&broker, folder.path(), "stranger.creds");
     let refused = Project::with_own_config(&config).run(&["hosts", "check", "fleet"], "");
     assert_eq!(refused.code(), Some(1), "{}", refused.stdout());
-    assert!(
-        refused.stdout().contains("rejects this client")
-            && refused.stdout().contains("`credentials`"),
-        "{}",
-        refused.stdout()
-    );
+    assert_snapshot!(filtered(&refused.stdout()), @"host `fleet`: NATS at tls://127.0.0.1:[port] rejects this client: authorization violation: nats: authorization violation; name the files of a user of the pool's account, with `credentials`, or with `cert` and `key`");
     let written = fs::read_to_string(path("stranger.creds")).unwrap();
     let seed = written.lines().find(|line| line.starts_with("SU")).unwrap();
     assert!(!refused.stdout().contains(seed) && !refused.stderr().contains(seed));

@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use insta::assert_snapshot;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use serde_json::json;
 use windlass_outside::needs;
 
+use crate::filtered::filtered;
 use crate::pool_support::{Broker, WorkerProcess};
 use crate::support::Project;
 
@@ -76,7 +78,7 @@ fn a_pool_with_certificates_is_used_by_its_account_alone() {
     // Another account has pools of its own, and this one is not among them.
     let stranger = Project::with_own_config(&configured(&broker, folder.path(), "stranger"));
     let none = stranger.drive().error("shell", json!({"command": "true"}));
-    assert!(none.contains("pool `ci` has no worker"), "{none}");
+    assert_snapshot!(none, @"host `fleet`: pool `ci` has no worker; start one with `windlass worker`");
     // A client without a certificate is rejected.
     let url = broker.url();
     let config = format!("[hosts.fleet]\nnats = \"{url}\"\npool = \"ci\"\nca = {ca:?}\n");
@@ -91,9 +93,5 @@ fn a_pool_with_certificates_is_used_by_its_account_alone() {
     let config =
         format!("[hosts.fleet]\nnats = \"{url}\"\npool = \"ci\"\ncredentials = \"none.creds\"\n");
     let missing = Project::with_own_config(&config).run(&["hosts", "check", "fleet"], "");
-    assert!(
-        missing.stdout().contains("none.creds"),
-        "{}",
-        missing.stdout()
-    );
+    assert_snapshot!(filtered(&missing.stdout()), @r#"host `fleet`: the file "[folder]/project/none.creds" cannot be used: loading creds file '[folder]/project/none.creds': No such file or directory (os error 2)"#);
 }

@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use insta::assert_snapshot;
 use serde_json::json;
 use windlass_outside::model::{Say, Turn};
 
@@ -76,10 +77,18 @@ async fn a_turn_reads_well_from_beginning_to_end() {
     let (exit, rows) = sitting.ends().await;
     assert_eq!(exit, Some(0));
     let rows = without_times(&rows);
-    assert_eq!(
-        rows,
-        "Looking\n\nI [2Jlist files.\n\n✓ shell echo a b T\n\nThere are:\n\n• a\n• b"
-    );
+    assert_snapshot!(rows, @"
+    Looking
+
+    I [2Jlist files.
+
+    ✓ shell echo a b T
+
+    There are:
+
+    • a
+    • b
+    ");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 
+use insta::assert_snapshot;
 use serde_json::json;
 use windlass_outside::needs;
 
@@ -135,7 +136,7 @@ fn following_a_handle_ends_well_when_its_runtime_does() {
     drive.kill();
     let ended = following.wait_with_output().unwrap();
     let said = String::from_utf8(ended.stderr).unwrap();
-    assert!(said.contains("the runtime of `c` has ended"), "{said}");
+    assert_snapshot!(said, @"windlass: the runtime of `c` has ended; the last output may be missing");
     assert!(ended.status.success(), "{said}");
 }
 
@@ -144,11 +145,7 @@ fn a_handle_that_is_not_there_or_not_alone_is_said() {
     let project = Project::new();
     let none = project.run(&["logs", "x"], "");
     assert_eq!(none.code(), Some(2));
-    assert!(
-        none.stderr().contains("there is no handle `x`"),
-        "{}",
-        none.stderr()
-    );
+    assert_snapshot!(none.stderr(), @"windlass: there is no handle `x`, and no other handle; `windlass run` and assistants start handles");
     let (mut one, mut two) = (project.drive(), project.drive());
     for drive in [&mut one, &mut two] {
         drive.run([spawn("same", "echo here; sleep 1000")]);
@@ -266,7 +263,7 @@ fn a_terminal_is_attached_to_typed_into_and_left() {
         "shell",
         json!({"action": "apply", "id": "deep", "input": "x"}),
     );
-    assert!(refused.contains("a person has taken"), "{refused}");
+    assert_snapshot!(refused, @"a person has taken over handle `deep` and is typing; fetch shows its output, and a notice is sent when they hand it back");
 
     desk.press("from afar\r");
     eventually("what is typed there arrives here", || {
@@ -295,9 +292,5 @@ fn attach_without_a_terminal_says_what_does() {
     let project = Project::new();
     let refused = project.run(&["attach", "x"], "");
     assert_eq!(refused.code(), Some(2));
-    assert!(
-        refused.stderr().contains("needs a terminal"),
-        "{}",
-        refused.stderr()
-    );
+    assert_snapshot!(refused.stderr(), @"windlass: `attach` needs a terminal; `windlass logs -f` and `windlass send` work without one");
 }

@@ -2,6 +2,7 @@
 
 use std::process::{Command, Stdio};
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 use windlass_outside::needs;
 
@@ -111,7 +112,7 @@ fn a_session_can_be_pruned_and_one_that_runs_stays() {
     assert_eq!(sessions(&project).len(), 1);
     let wrong = project.run(&["sessions", "prune", "--older-than", "soon"], "");
     assert_eq!(wrong.code(), Some(2));
-    assert!(wrong.stderr().contains("such as 30d"), "{}", wrong.stderr());
+    assert_snapshot!(wrong.stderr(), @"windlass: `soon` is not a time; give a number and s, m, h, d or w, such as 30d");
 }
 
 #[test]

@@ -2,9 +2,11 @@
 
 use std::process::Command;
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 use windlass_outside::needs;
 
+use crate::filtered::filtered;
 use crate::programs::windlass;
 use crate::support::{Project, call, eventually};
 use crate::{describing, mcp_servers};
@@ -183,10 +185,7 @@ fn home_as_a_project_is_read_only_and_reported() {
         .output()
         .unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        errors.contains("is too broad to be writable in a sandbox"),
-        "{errors}"
-    );
+    assert_snapshot!(filtered(&errors), @"windlass: [folder]/home is too broad to be writable in a sandbox; programs can only read it");
 }
 
 /// Runs a call where no namespaces can be made, with this value of `unavailable`.

@@ -6,6 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::http_support::Serve;
@@ -183,11 +184,7 @@ fn a_server_that_cannot_start_replaces_nobody() {
     let no_key = ["--tls-cert", "missing.pem", "--tls-key", "missing.pem"];
     let broken = project.run(&[&replacing[..], &no_key].concat(), "");
     assert_ne!(broken.code(), Some(0));
-    assert!(
-        broken.stderr().contains("missing.pem"),
-        "{}",
-        broken.stderr()
-    );
+    assert_snapshot!(broken.stderr(), @"windlass: `missing.pem` cannot be read as PEM; give a certificate chain and its private key: I/O error: No such file or directory (os error 2)");
     let elsewhere = project.run(&["serve", "--replace", "--listen", "127.0.0.1:1"], "");
     assert!(
         elsewhere.stderr().contains(&serve.address),
@@ -261,7 +258,10 @@ fn a_tool_replaces_no_server() {
     let command = format!("{windlass} serve --replace; echo code $?");
     let said = serve.call(&session, "shell", json!({ "command": command }));
     let said = said.as_str().unwrap();
-    assert!(said.contains("acts for the user"), "{said}");
+    assert_snapshot!(said, @"
+    windlass: `windlass serve --replace` acts for the user, and this process was started by a tool; run it in a terminal of your own, or use the page of `windlass serve`
+    code 2
+    ");
     let socket = serve
         .socket
         .with_file_name(format!("serve-{}.handover", serve.pid()));

@@ -1,5 +1,6 @@
 //! What the assistant reads of a handle, in every shape there is.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::support::{Project, spawn};
@@ -131,9 +132,9 @@ fn a_stopped_handle_tells_the_rest_once_and_then_all() {
         "shell",
         json!({"action": "apply", "id": "it", "input": "x"}),
     );
-    assert_eq!(
+    assert_snapshot!(
         error,
-        "handle `it` has stopped and takes no input; fetch it to read its result"
+        @"handle `it` has stopped and takes no input; fetch it to read its result"
     );
     let aborted = drive.content("shell", json!({"action": "abort", "id": "it"}));
     assert_eq!(aborted["result"], json!("one\ntwo\n"));

@@ -1,5 +1,6 @@
 //! Tools with `io = "state"`: a JSON value per line, both ways.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 use windlass_outside::needs;
 
@@ -334,7 +335,7 @@ say(type="stopped", result={"Ok": "read " + rest})
     talk(&mut drive, "spawn");
     let keys = |key: &str| json!({"action": "apply", "id": "it", "keys": [key]});
     let error = drive.error("talk", keys("down"));
-    assert!(error.contains("ctrl-c, ctrl-d and eof can"), "{error}");
+    assert_snapshot!(error, @"`down` cannot be sent to a tool that reads JSON lines; ctrl-c, ctrl-d and eof can");
     drive.content("talk", keys("eof"));
     let ended = drive.content("await", json!({"all": ["it"]}));
     assert_eq!(ended["completed"][0]["result"], json!("read "), "{ended}");

@@ -2,6 +2,7 @@
 //!
 //! Tools wait for a file before they go on, so that the test says when.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::support::{Drive, Project, call};
@@ -209,24 +210,23 @@ fn waiting_for_nothing_and_for_nobody_is_an_error() {
         "At least one handle ID required"
     );
     let error = drive.error("await", json!({"all": ["my_handle"]}));
-    assert_eq!(
+    assert_snapshot!(
         error,
-        "Handle `my_handle` not found; this session is new, and a handle belongs to the session that \
-         spawned it"
+        @"Handle `my_handle` not found; this session is new, and a handle belongs to the session that spawned it"
     );
     drive.run([call(
         "github_code_search",
         json!({"action": "spawn", "id": "github", "query": ""}),
     )]);
     let error = drive.error("await", json!({"any": [], "all": []}));
-    assert_eq!(
+    assert_snapshot!(
         error,
-        "At least one handle ID required; handles: github (github_code_search, running)"
+        @"At least one handle ID required; handles: github (github_code_search, running)"
     );
     let error = drive.error("await", json!({"any": ["github", "githab"]}));
-    assert_eq!(
+    assert_snapshot!(
         error,
-        "Handle `githab` not found; handles: github (github_code_search, running)"
+        @"Handle `githab` not found; handles: github (github_code_search, running)"
     );
 }
 

@@ -5,9 +5,11 @@ use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 use windlass_outside::model::Turn;
 
+use crate::filtered::filtered;
 use crate::programs::windlass;
 use crate::query::asked;
 use crate::query_terminal::sit_at;
@@ -85,11 +87,26 @@ fn nothing_of_a_hostile_project_starts_or_counts() {
         assert_eq!(ran(&project), "", "{args:?}");
     }
     let explained = project.run(&["--json", "permissions", "explain", "shell", shell], "");
-    assert!(
-        explained.stdout().contains("\"outcome\": \"denied\""),
-        "{}",
-        explained.stdout()
-    );
+    assert_snapshot!(explained.stdout(), @r#"
+    {
+      "outcome": "denied",
+      "permission": "shell",
+      "patterns": [
+        {
+          "pattern": "rm x",
+          "why": "deny by `rm *` of the configuration",
+          "rule": {
+            "permission": "shell",
+            "pattern": "rm *",
+            "action": "deny"
+          }
+        }
+      ],
+      "always": [
+        "rm x"
+      ]
+    }
+    "#);
     let models = project.run(&["models"], "").stdout();
     assert!(
         !models.contains("127.0.0.1:9\"") && !models.contains("evil"),
@@ -125,11 +142,7 @@ fn trust_shows_takes_and_asks_again_after_a_change() {
     let project = hostile();
     let shown = project.run(&["trust"], "");
     assert_eq!(shown.code(), Some(2));
-    assert!(
-        shown.stderr().contains("there is no terminal to ask on"),
-        "{}",
-        shown.stderr()
-    );
+    assert_snapshot!(shown.stderr(), @"windlass: there is no terminal to ask on, so nothing was trusted; `--yes` trusts what is shown");
     for line in [
         "`./evil.sh mcp` as the MCP server `docs`",
         "`./evil.sh lint` to describe the tool `lint`",
@@ -163,11 +176,7 @@ fn trust_shows_takes_and_asks_again_after_a_change() {
     project.write("evil.sh", "#!/bin/sh\necho worse >> ran\n");
     project.write(".windlass/config.toml", &format!("{HOSTILE}# one more\n"));
     let run = project.run(&["tools"], "");
-    assert!(
-        run.stderr().contains("has changed since you trusted it"),
-        "{}",
-        run.stderr()
-    );
+    assert_snapshot!(filtered(&run.stderr()), @"windlass: [folder]/project has changed since you trusted it, so its own configuration and tools have no effect; `windlass trust` shows what they would do, and asks");
     assert!(!ran(&project).contains("worse"));
     let shown = project.run(&["trust"], "").stdout();
     assert!(shown.contains("+# one more\n"), "{shown}");
@@ -177,11 +186,7 @@ fn trust_shows_takes_and_asks_again_after_a_change() {
     assert_eq!(project.run(&["untrust"], "").code(), Some(0));
     let again = project.run(&["untrust"], "");
     assert_eq!(again.code(), Some(2));
-    assert!(
-        again.stderr().contains("was not trusted"),
-        "{}",
-        again.stderr()
-    );
+    assert_snapshot!(filtered(&again.stderr()), @"windlass: [folder]/project was not trusted");
     assert!(project.run(&["tools"], "").stderr().contains(NOTICE));
 }
 

@@ -1,6 +1,7 @@
 //! Lists and a conversation on terminals of 80, 120 and 200 columns, on our own
 //! terminal.
 
+use insta::assert_snapshot;
 use windlass_outside::model::Turn;
 
 use crate::query::asked;
@@ -81,11 +82,10 @@ async fn a_list_is_cut_to_eighty_columns_and_whole_on_more() {
     assert_eq!(gemini(120).await, whole);
     assert_eq!(gemini(200).await, whole);
     let (_, rows) = sit(&["sessions"], 80, Vec::new()).await.ends().await;
-    assert_eq!(
-        rows,
-        "No sessions are recorded yet. `windlass chat`, `windlass query` and agents with\n\
-         `windlass mcp` record theirs."
-    );
+    assert_snapshot!(rows, @"
+    No sessions are recorded yet. `windlass chat`, `windlass query` and agents with
+    `windlass mcp` record theirs.
+    ");
 }
 
 #[tokio::test(flavor = "multi_thread")]
