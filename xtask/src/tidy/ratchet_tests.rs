@@ -1,5 +1,6 @@
 //! Made-up sources, counted and compared.
 
+use super::habits::Kind;
 use super::*;
 
 fn source(path: &str, text: &str) -> Source {
@@ -10,7 +11,7 @@ fn source(path: &str, text: &str) -> Source {
 }
 
 /// The places of every habit in the files, in the order of [`Habit::ALL`].
-fn places(files: &[(&str, &str)]) -> [Vec<String>; 4] {
+fn places(files: &[(&str, &str)]) -> [Vec<String>; 6] {
     let found = found(files);
     Habit::ALL.map(|habit| {
         let sightings = found.sightings(habit).iter();
@@ -82,7 +83,7 @@ fn a_result_with_a_string_as_its_error_is_reported_by_its_function() {
 
 #[test]
 fn only_the_beginning_of_a_doc_comment_counts() {
-    let [_, _, what, the_same] = places(&[(
+    let [_, _, what, the_same, ..] = places(&[(
         "a.rs",
         "//! What it is.\n\n\
          /// Reads it.\n/// What is more.\nstruct A {\n\
@@ -100,18 +101,70 @@ fn only_the_beginning_of_a_doc_comment_counts() {
 }
 
 #[test]
-fn sources_of_crates_are_counted_and_tests_and_generated_code_are_not() {
-    assert!(habits::is_counted("crates/runtime/src/wait.rs"));
-    assert!(habits::is_counted("crates/cli/src/drive/asks.rs"));
-    for path in [
+fn sources_and_tests_of_crates_are_counted_and_generated_code_is_not() {
+    let kinds = [
+        "crates/runtime/src/wait.rs",
+        "crates/cli/src/drive/asks.rs",
         "crates/runtime/src/wait_tests.rs",
         "crates/runtime/tests/it/main.rs",
+        "tests/command/tests/it/main.rs",
         "crates/control/src/generated/tool.rs",
         "crates/control/generated/tool.rs",
+        "crates/runtime/tests/it/notes.txt",
         "xtask/src/main.rs",
-    ] {
-        assert!(!habits::is_counted(path), "{path}");
-    }
+    ]
+    .map(habits::kind);
+    let (source, test) = (Some(Kind::Source), Some(Kind::Test));
+    assert_eq!(
+        kinds,
+        [source, source, test, test, test, None, None, None, None]
+    );
+}
+
+#[test]
+fn long_literals_that_are_compared_count_once_in_each_assertion() {
+    let long = "x".repeat(61);
+    let short = "x".repeat(60);
+    let text = format!(
+        "fn f() {{\n\
+         assert_eq!(a, \"{long}\");\n\
+         assert_ne!(Some(\"{long}\"), b(r#\"{long}\"#), \"why\");\n\
+         assert_eq!(a, \"{short}\");\n\
+         assert_eq!(a, b, \"{long}\");\n\
+         assert_snapshot!(a, @\"{long}\");\n\
+         outer! {{ assert_eq!(a, [\"{long}\"]) }}\n\
+         assert!(a, \"{long}\");\n\
+         }}"
+    );
+    let [.., long, _] = places(&[("crates/a/src/a_tests.rs", &text)]);
+    let shown = "x".repeat(40);
+    let expected = [2, 3, 7].map(|line| format!("crates/a/src/a_tests.rs:{line} {shown:?}"));
+    assert_eq!(long, expected);
+    let [.., long, _] = places(&[("crates/a/src/a.rs", &text)]);
+    assert_eq!(long, [""; 0]);
+}
+
+#[test]
+fn texts_that_must_be_absent_and_other_values_may_be_looked_for() {
+    let [.., contained] = places(&[(
+        "tests/command/tests/it/a.rs",
+        "fn f() {\n\
+         assert!(a.contains(\"one\"), \"{a}\");\n\
+         assert!(!a.contains(\"two\"));\n\
+         assert!(a.contains(\"three\") && !a.contains(\"four\"));\n\
+         assert!(a.iter().any(|a| a.contains(r\"five\")));\n\
+         assert!(a.contains(&six) && a.contains('7'));\n\
+         if a.contains(\"eight\") {}\n\
+         }",
+    )]);
+    assert_eq!(
+        contained,
+        [
+            "tests/command/tests/it/a.rs:2 \"one\"",
+            "tests/command/tests/it/a.rs:4 \"three\"",
+            "tests/command/tests/it/a.rs:5 \"five\"",
+        ]
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use anyhow::{Context, ensure};
 
 use crate::workspace;
 
-use super::habits::{Source, is_counted};
+use super::habits::{self, Source};
 
 /// Every counted source file at the commit that last changed `file`.
 pub(super) fn sources_at_last_tightening(file: &Path) -> anyhow::Result<Vec<Source>> {
@@ -22,11 +22,21 @@ pub(super) fn sources_at_last_tightening(file: &Path) -> anyhow::Result<Vec<Sour
         commit,
         "--",
         "crates",
+        "tests",
     ])?;
     let changed: Vec<&str> = changed.lines().collect();
-    git(&["ls-tree", "-r", "--name-only", commit, "--", "crates"])?
+    let listed = [
+        "ls-tree",
+        "-r",
+        "--name-only",
+        commit,
+        "--",
+        "crates",
+        "tests",
+    ];
+    git(&listed)?
         .lines()
-        .filter(|path| is_counted(path))
+        .filter(|path| habits::kind(path).is_some())
         .map(|path| {
             let text = if changed.contains(&path) {
                 git(&["show", &format!("{commit}:{path}")])?

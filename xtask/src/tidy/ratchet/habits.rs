@@ -10,6 +10,8 @@ use syn::visit::{self, Visit};
 
 use crate::tidy::size::is_cfg_test;
 
+use super::texts;
+
 /// A pattern that new code should avoid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Habit {
@@ -21,15 +23,21 @@ pub(super) enum Habit {
     DocWithWhat,
     /// A doc comment that begins with "The same,".
     DocWithTheSame,
+    /// A test that compares with a long literal by `assert_eq!` or `assert_ne!`.
+    LongExpectedText,
+    /// A test that only asserts that a text contains a literal.
+    ContainedText,
 }
 
 impl Habit {
     /// Every habit, in the order of the report.
-    pub(super) const ALL: [Self; 4] = [
+    pub(super) const ALL: [Self; 6] = [
         Self::SharedName,
         Self::StringError,
         Self::DocWithWhat,
         Self::DocWithTheSame,
+        Self::LongExpectedText,
+        Self::ContainedText,
     ];
 
     /// The habit's key in the file of counts.
@@ -39,6 +47,8 @@ impl Habit {
             Self::StringError => "string_errors",
             Self::DocWithWhat => "docs_with_what",
             Self::DocWithTheSame => "docs_with_the_same",
+            Self::LongExpectedText => "long_expected_texts",
+            Self::ContainedText => "contained_texts",
         }
     }
 
@@ -49,6 +59,9 @@ impl Habit {
             Self::StringError => "make the error an enum with `thiserror`",
             Self::DocWithWhat | Self::DocWithTheSame => {
                 "begin the comment with the thing's usual technical noun"
+            }
+            Self::LongExpectedText | Self::ContainedText => {
+                "compare the whole text with `insta::assert_snapshot!(text, @\"\")`, which `cargo xtask accept` fills in"
             }
         }
     }
@@ -61,6 +74,8 @@ impl fmt::Display for Habit {
             Self::StringError => "`Result<_, String>`",
             Self::DocWithWhat => "doc comments that begin with \"What\"",
             Self::DocWithTheSame => "doc comments that begin with \"The same,\"",
+            Self::LongExpectedText => "tests with a long literal in `assert_eq!`",
+            Self::ContainedText => "tests that a text contains a literal",
         })
     }
 }
@@ -107,17 +122,31 @@ impl Census {
     }
 }
 
-/// Whether the file of this path, relative to the workspace's root, is counted:
-/// sources of crates, without tests and generated code.
-pub(super) fn is_counted(path: &str) -> bool {
-    let mut folders = path.split('/');
-    folders.next() == Some("crates")
-        && folders.nth(1) == Some("src")
-        && Path::new(path)
-            .extension()
-            .is_some_and(|ending| ending == "rs")
-        && !path.ends_with("_tests.rs")
-        && !path.contains("/generated/")
+/// The habits that are counted in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// All but those of tests.
+    Source,
+    /// Those of tests.
+    Test,
+}
+
+/// What is counted in the file of this path, relative to the workspace's root:
+/// sources and tests of crates, without generated code.
+pub(super) fn kind(path: &str) -> Option<Kind> {
+    let is_rust = Path::new(path)
+        .extension()
+        .is_some_and(|ending| ending == "rs");
+    if !is_rust || path.contains("/generated/") {
+        return None;
+    }
+    let folders: Vec<&str> = path.split('/').collect();
+    match folders[..] {
+        ["crates", _, "src", ..] if path.ends_with("_tests.rs") => Some(Kind::Test),
+        ["crates", _, "src", ..] => Some(Kind::Source),
+        ["crates", _, "tests", ..] | ["tests", ..] => Some(Kind::Test),
+        _ => None,
+    }
 }
 
 /// Counts every habit in the sources.
@@ -125,11 +154,12 @@ pub(super) fn census(sources: &[Source]) -> anyhow::Result<Census> {
     let mut census = Census::default();
     let mut declared: BTreeMap<String, Vec<Sighting>> = BTreeMap::new();
     for source in sources {
-        let file = syn::parse_file(&source.text)
-            .with_context(|| format!("cannot understand `{}`", source.path))?;
-        let mut walk = Walk::default();
-        walk.visit_file(&file);
-        for (habit, line, text) in walk.found {
+        let found = match kind(&source.path) {
+            Some(Kind::Test) => texts::found(&source.text),
+            _ => habits_of_source(&source.text),
+        };
+        let found = found.with_context(|| format!("cannot understand `{}`", source.path))?;
+        for (habit, line, text) in found {
             let sighting = Sighting {
                 path: source.path.clone(),
                 line,
@@ -148,6 +178,12 @@ pub(super) fn census(sources: &[Source]) -> anyhow::Result<Census> {
         .collect();
     census.0.insert(Habit::SharedName, shared);
     Ok(census)
+}
+
+fn habits_of_source(text: &str) -> anyhow::Result<Vec<(Habit, usize, String)>> {
+    let mut walk = Walk::default();
+    walk.visit_file(&syn::parse_file(text)?);
+    Ok(walk.found)
 }
 
 /// New findings of a habit, by file and text. A declaration that was moved or
