@@ -11,6 +11,7 @@
 mod accept;
 mod adapters;
 mod agents;
+mod apt;
 mod artefacts;
 mod bench;
 mod ci;
@@ -26,6 +27,7 @@ mod lint;
 mod lint_api;
 mod nats;
 mod packages;
+mod platforms;
 mod real_model;
 mod sandboxed;
 mod schemas;
@@ -80,6 +82,8 @@ usage: cargo xtask <chore> [arguments]
             argument is the folder of a checkout of it
   kernels   try limits and sandboxes on stock kernels of Debian in an emulated
             machine; arguments name suites of Debian, --tests adds tests of limits
+  platforms    check that everything compiles for macOS and for Linux on ARM, on
+            Linux; arguments name some of the targets
   package   build everything that users install into dist/, and try it;
             --check tries what is there, --profile NAME builds another way
   ci        format, tidy, lint, test, terminals in a sandbox, conformance and packages:
@@ -136,6 +140,7 @@ fn run(arguments: &[OsString]) -> anyhow::Result<()> {
         "real-model" => real_model::run(),
         "esctest" => esctest::run(rest),
         "kernels" => kernels::run(rest),
+        "platforms" => platforms::run(rest),
         "package" => artefacts::run(rest),
         "stress" => test::stress::run(rest),
         "lint" => lint::run(rest),

@@ -339,7 +339,13 @@ fn send(
     if !fds.is_empty() {
         ancillary.push(SendAncillaryMessage::ScmRights(fds));
     }
+    // A peer that is gone must be an error and no signal.
+    #[cfg(not(target_vendor = "apple"))]
     let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+    #[cfg(target_vendor = "apple")]
+    let flags = SendFlags::DONTWAIT;
+    #[cfg(target_vendor = "apple")]
+    rustix::net::sockopt::set_socket_nosigpipe(socket, true)?;
     sendmsg(socket, &[IoSlice::new(bytes)], &mut ancillary, flags)
 }
 
@@ -350,12 +356,20 @@ fn receive(
 ) -> Result<usize, rustix::io::Errno> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    #[cfg(not(target_vendor = "apple"))]
     let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
+    #[cfg(target_vendor = "apple")]
+    let flags = RecvFlags::DONTWAIT;
     let received = recvmsg(socket, &mut [IoSliceMut::new(bytes)], &mut ancillary, flags)?;
     for message in ancillary.drain() {
         if let RecvAncillaryMessage::ScmRights(received) = message {
             fds.extend(received);
         }
+    }
+    // Here a program that is started by another thread at this moment can inherit one.
+    #[cfg(target_vendor = "apple")]
+    for fd in &*fds {
+        rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::CLOEXEC)?;
     }
     Ok(received.bytes)
 }

@@ -155,7 +155,7 @@ impl HeldKey {
         Err(self.nobody())
     }
 
-    fn nobody(&self) -> TakeOverError {
+    pub(crate) fn nobody(&self) -> TakeOverError {
         TakeOverError::Gone {
             name: self.name.clone(),
             source: std::io::ErrorKind::Unsupported.into(),

@@ -64,7 +64,7 @@ as_root python3 -B /try.py root
 as_user python3 -B /try.py "ordinary user"
 if $bb grep -q windlass.tests /proc/cmdline; then
     tests root as_root /it resources::as_this_user
-    tests "ordinary user" as_user /it resources::itself --ignored
+    tests "ordinary user" as_user /it resources::as_this_user
 fi
 echo "@@	machine	end	ok	"
 $bb poweroff -f

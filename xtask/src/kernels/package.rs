@@ -1,12 +1,11 @@
-//! Gets Debian's kernels, with apt's verification and without installing anything.
+//! Gets Debian's kernels.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, ensure};
 
-const MIRROR: &str = "http://deb.debian.org/debian";
-const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+use crate::apt::Apt;
 
 /// The path of the newest kernel of a suite, for machines in clouds: it has everything built in that is needed here.
 pub(super) fn kernel(folder: &Path, suite: &str) -> anyhow::Result<PathBuf> {
@@ -14,7 +13,7 @@ pub(super) fn kernel(folder: &Path, suite: &str) -> anyhow::Result<PathBuf> {
     if let Some(kernel) = unpacked(&folder) {
         return Ok(kernel);
     }
-    let apt = Apt::new(&folder, suite)?;
+    let apt = Apt::new(&folder, &[("debian", suite)])?;
     apt.run("apt-get", &["update"])?;
     let names = apt.run("apt-cache", &["pkgnames", "linux-"])?;
     let name = newest(&names).context("the suite has no kernel package")?;
@@ -55,51 +54,6 @@ fn newest(names: &str) -> Option<&str> {
     };
     let names = names.lines().filter(|name| version(name).is_some());
     names.max_by_key(version)
-}
-
-/// Runs apt with its own lists and cache.
-struct Apt {
-    folder: PathBuf,
-    options: Vec<String>,
-}
-
-impl Apt {
-    fn new(folder: &Path, suite: &str) -> anyhow::Result<Self> {
-        for part in ["lists/partial", "cache/archives/partial"] {
-            std::fs::create_dir_all(folder.join(part))?;
-        }
-        let sources = format!("deb [signed-by={KEYS}] {MIRROR} {suite} main\n");
-        std::fs::write(folder.join("sources.list"), sources)?;
-        let path = |name: &str| folder.join(name).display().to_string();
-        let options = [
-            format!("Dir::State={}", path("")),
-            format!("Dir::State::lists={}", path("lists")),
-            String::from("Dir::State::status=/dev/null"),
-            format!("Dir::Cache={}", path("cache")),
-            format!("Dir::Etc::SourceList={}", path("sources.list")),
-            String::from("Dir::Etc::SourceParts=/dev/null"),
-            String::from("APT::Sandbox::User=root"),
-        ];
-        Ok(Self {
-            folder: folder.to_owned(),
-            options: options
-                .into_iter()
-                .flat_map(|it| [String::from("-o"), it])
-                .collect(),
-        })
-    }
-
-    fn run(&self, program: &str, words: &[&str]) -> anyhow::Result<String> {
-        let output = Command::new(program)
-            .args(&self.options)
-            .args(words)
-            .current_dir(&self.folder)
-            .output()
-            .with_context(|| format!("cannot run `{program}`"))?;
-        let errors = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "`{program}` failed: {errors}");
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-    }
 }
 
 #[cfg(test)]

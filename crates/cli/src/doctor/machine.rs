@@ -4,6 +4,7 @@ use std::fs;
 use std::io::IsTerminal;
 use std::path::Path;
 
+#[cfg(target_os = "linux")]
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
 use windlass_process::{Launcher, LauncherOptions};
 
@@ -31,6 +32,16 @@ fn versions() -> Checked {
     Checked::new("versions", Told, found)
 }
 
+#[cfg(not(target_os = "linux"))]
+fn kernel() -> Vec<Checked> {
+    let found = "programs are ended by process group, and are not ended if windlass is killed";
+    vec![
+        Checked::new("kernel", Fair, found)
+            .remedy("docs/guide/hosts.md shows how to run programs on a machine with Linux"),
+    ]
+}
+
+#[cfg(target_os = "linux")]
 fn kernel() -> Vec<Checked> {
     let mut checks = Vec::new();
     checks.push(match pidfd_open(getpid(), PidfdFlags::empty()) {

@@ -94,7 +94,7 @@ impl LinkState {
 impl Link {
     pub(super) fn new(options: HostOptions, maker: LinkMaker) -> io::Result<Self> {
         let mut session = LinkSession::default();
-        rustix::rand::getrandom(&mut session, rustix::rand::GetRandomFlags::empty())?;
+        getrandom::fill(&mut session).map_err(io::Error::other)?;
         Ok(Self {
             options,
             maker,

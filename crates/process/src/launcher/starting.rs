@@ -25,13 +25,13 @@ use crate::keep::WITHIN_LINE;
 #[cfg(target_os = "linux")]
 use crate::process::KeptOutput;
 use crate::process::{Confined, ProcessShared, ProcessState};
+#[cfg(target_os = "linux")]
+use crate::terminal;
 use crate::terminal::{Keeper, Tap};
 use crate::watch::{TreeControl, TreeMonitor};
-#[cfg(target_os = "linux")]
-use crate::{AdoptOptions, HeldKey, RemoteAdoption, RemoteTap, TakeOverError, terminal};
 use crate::{
-    Command, Process, RemoteHost, RemoteStart, StartError, Terminal, WriteError, find_program,
-    pipes, plain,
+    AdoptOptions, Command, HeldKey, Process, RemoteAdoption, RemoteHost, RemoteStart, RemoteTap,
+    StartError, TakeOverError, Terminal, WriteError, find_program, pipes, plain,
 };
 
 impl Launcher {
@@ -147,9 +147,32 @@ impl Launcher {
     }
 
     /// Takes over a program that another process has kept, from the byte at
-    /// which that process stopped reading.
-    #[cfg(target_os = "linux")]
+    /// which that process stopped reading. Only Linux has kept programs here;
+    /// from other systems, programs on hosts are taken over.
     pub async fn adopt(
+        &self,
+        key: &HeldKey,
+        options: AdoptOptions,
+    ) -> Result<Process, TakeOverError> {
+        match (&key.remote, &self.host) {
+            (None, None) => self.adopt_here(key, options).await,
+            (Some(place), Some(host)) if host.has_place(place) => {
+                self.adopt_on(&**host, key, options).await
+            }
+            _ => Err(TakeOverError::System {
+                name: key.name.clone(),
+                source: io::Error::other("it runs on another machine"),
+            }),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    async fn adopt_here(&self, key: &HeldKey, _: AdoptOptions) -> Result<Process, TakeOverError> {
+        Err(key.nobody())
+    }
+
+    #[cfg(target_os = "linux")]
+    async fn adopt_here(
         &self,
         key: &HeldKey,
         options: AdoptOptions,
@@ -158,13 +181,6 @@ impl Launcher {
             name: key.name.clone(),
             source,
         };
-        match (&key.remote, &self.host) {
-            (None, None) => {}
-            (Some(place), Some(host)) if host.has_place(place) => {
-                return self.adopt_on(&**host, key, options).await;
-            }
-            _ => return Err(system(io::Error::other("it runs on another machine"))),
-        }
         let adoption = crate::linux::adopt(key, options.patience).await?;
         let retained = adoption.retained;
         let output = Output::resume(options.output, &retained.checkpoint());
@@ -211,7 +227,6 @@ impl Launcher {
         running.follow().map_err(system)
     }
 
-    #[cfg(target_os = "linux")]
     async fn adopt_on(
         &self,
         host: &dyn RemoteHost,
