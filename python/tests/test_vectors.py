@@ -242,7 +242,7 @@ class Vectors(unittest.IsolatedAsyncioTestCase):
     async def test_wrong_vectors_fail(self) -> None:
         for vector in load("wrong.json"):
             with Project() as project, self.subTest(vector["name"]):
-                with self.assertRaises(AssertionError):
+                with self.assertRaisesRegex(AssertionError, vector["fails"]):
                     await Runner(vector, project, 0.5).run()
 
 

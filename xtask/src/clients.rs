@@ -14,7 +14,7 @@ use anyhow::{Context, ensure};
 /// The npm packages, with the versions that the tests were written for.
 const NPM: &str = include_str!("../clients/npm");
 /// The `PyPI` packages: clients of MCP and gRPC, a validator of JSON Schemas,
-/// and a fuzzer for interfaces with a description.
+/// a fuzzer for interfaces with a description, and prompts of terminals.
 const PYPI: &str = include_str!("../clients/pypi");
 
 /// The names by which tests require them.

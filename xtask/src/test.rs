@@ -90,14 +90,17 @@ impl PreparedTests {
     /// Runs the selected tests and prints the counts as the last line.
     pub(crate) fn run(&self, options: &TestOptions) -> anyhow::Result<()> {
         let allowed = AllowedSkips::read()?;
-        let is_fault = |test: &str| options.strict && !allowed.allow(test);
+        let is_fault =
+            |test: &str, reason: &str| options.strict && !allowed.allow_test(test, reason);
         let results = self.run_rust_tests(options)?;
         times::write(&results, options.jobs)?;
         print!("{}", times::table(&results));
         let mut tally = Tally::default();
         for result in &results {
             match &result.verdict {
-                Verdict::Skipped(_) if is_fault(&result.test) => tally.fail_skip(&result.test),
+                Verdict::Skipped(reason) if is_fault(&result.test, reason) => {
+                    tally.fail_skip(&result.test);
+                }
                 _ => tally.add(result),
             }
         }
@@ -205,7 +208,7 @@ fn report(result: &TestResult) {
 }
 
 /// Runs the tests of the packages for other languages and of two adapters, and prints their counts.
-fn test_packages(tally: &mut Tally, is_fault: &dyn Fn(&str) -> bool) -> anyhow::Result<()> {
+fn test_packages(tally: &mut Tally, is_fault: &dyn Fn(&str, &str) -> bool) -> anyhow::Result<()> {
     let mut suites = sdks::check()?;
     suites.push(adapters::check()?);
     for suite in suites {
@@ -215,7 +218,7 @@ fn test_packages(tally: &mut Tally, is_fault: &dyn Fn(&str) -> bool) -> anyhow::
         );
         tally.passed += suite.passed;
         tally.failed += suite.failed;
-        if suite.skipped > 0 && is_fault(&suite.title) {
+        if suite.skipped > 0 && is_fault(&suite.title, "") {
             tally.fail_skip(&suite.title);
         } else {
             tally.skipped += suite.skipped;

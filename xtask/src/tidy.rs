@@ -1,13 +1,15 @@
 //! `cargo xtask tidy`: checks beyond those of the compiler.
 //!
-//! [`arrows`], [`manifests`], [`targets`], [`forgotten`] and [`ratchet`] are errors;
+//! [`arrows`], [`manifests`], [`targets`], [`forgotten`], [`leaving`], [`skips`] and [`ratchet`] are errors;
 //! [`size`] only warns, since a long file may still be one idea.
 
 mod arrows;
 mod forgotten;
+mod leaving;
 mod manifests;
 mod ratchet;
 mod size;
+mod skips;
 mod targets;
 
 use std::path::Path;
@@ -42,6 +44,9 @@ pub(crate) fn check() -> anyhow::Result<()> {
             println!("warning: {warning}");
         }
     }
+    let sources = leaving::sources(members(&metadata))?;
+    faults.extend(leaving::check(&sources)?);
+    faults.extend(skips::check(&sources)?);
     let tally = ratchet::check()?;
     for count in &tally.counts {
         println!("{count}");

@@ -1,5 +1,7 @@
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
+use windlass_skip::skip;
+
 use super::*;
 
 fn disk(path: &Path) -> u64 {
@@ -43,9 +45,9 @@ fn beyond_its_limit_the_log_keeps_head_and_newest_tail() {
     let hole = log.hole();
     assert_eq!(hole.start, limit / 2);
     if hole.end == u64::MAX {
-        // This file system has no holes: the log ended instead.
+        // The log ended instead.
         assert!(disk(&path) <= limit + limit / 4);
-        return;
+        skip!("the file system of the temporary directory has no holes");
     }
     assert!(end - hole.end >= limit / 2, "the newest half is kept");
     assert!(disk(&path) <= limit + limit / 4, "{} on disk", disk(&path));

@@ -1,6 +1,6 @@
 //! Stand-ins for the surroundings of Windlass in tests.
 //!
-//! [`needs!`] skips a test whose program is missing. [`model`] is a model
+//! [`needs!`] and [`skip!`] leave a test that cannot run here. [`model`] is a model
 //! server that follows a script, and [`load`] a load generator. Nothing here
 //! uses a crate of ours, so that a test that only drives the program is not
 //! compiled again when a library changes.
@@ -9,7 +9,5 @@
 
 pub mod load;
 pub mod model;
-mod programs;
 
-#[doc(hidden)]
-pub use programs::{has_program, skip};
+pub use windlass_skip::{needs, skip};

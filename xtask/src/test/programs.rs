@@ -111,6 +111,50 @@ const NEEDED: &[Needed] = &[
         package: "passwd",
     },
     Needed {
+        program: "mount",
+        package: "mount",
+    },
+    Needed {
+        program: "unshare",
+        package: "util-linux",
+    },
+    Needed {
+        program: "script",
+        package: "bsdutils",
+    },
+    Needed {
+        program: "prlimit",
+        package: "util-linux",
+    },
+    Needed {
+        program: "su",
+        package: "util-linux",
+    },
+    Needed {
+        program: "seq",
+        package: "coreutils",
+    },
+    Needed {
+        program: "sha256sum",
+        package: "coreutils",
+    },
+    Needed {
+        program: "strip",
+        package: "binutils",
+    },
+    Needed {
+        program: "tar",
+        package: "tar",
+    },
+    Needed {
+        program: "node",
+        package: "nodejs",
+    },
+    Needed {
+        program: "npm",
+        package: "npm",
+    },
+    Needed {
         program: "chromium",
         package: "chromium",
     },

@@ -1,4 +1,4 @@
-//! The tests that may be skipped where every skip counts as a failure.
+//! The tests and checks that may be skipped where every other skip counts as a failure.
 
 use anyhow::Context;
 use serde::Deserialize;
@@ -9,17 +9,27 @@ use crate::workspace;
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AllowedSkips {
-    #[serde(default)]
-    skip: Vec<AllowedSkip>,
+    #[serde(default, rename = "skip")]
+    tests: Vec<AllowedTest>,
+    #[serde(default, rename = "check")]
+    checks: Vec<AllowedCheck>,
 }
 
-/// A test that may be skipped.
+/// A test that may be skipped for one reason.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AllowedSkip {
+struct AllowedTest {
     /// The end of its name.
     test: String,
-    /// Why some machines that run all checks cannot run it.
+    /// The reason that it gives.
+    reason: String,
+}
+
+/// A check of packages that may be skipped.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AllowedCheck {
+    name: String,
     #[expect(dead_code, reason = "required by the reader, for people")]
     reason: String,
 }
@@ -33,12 +43,18 @@ impl AllowedSkips {
         toml::from_str(&text).with_context(|| format!("`{}` is not valid", file.display()))
     }
 
-    /// Whether this test is listed, by the end of its name.
-    pub(crate) fn allow(&self, test: &str) -> bool {
-        self.skip.iter().any(|allowed| {
+    /// Whether this test may be skipped for this reason. It is listed by the end of its name.
+    pub(crate) fn allow_test(&self, test: &str, reason: &str) -> bool {
+        self.tests.iter().any(|allowed| {
             let before = test.strip_suffix(&allowed.test);
             before.is_some_and(|before| before.is_empty() || before.ends_with([' ', ':']))
+                && reason.ends_with(&allowed.reason)
         })
+    }
+
+    /// Whether this check of packages may be skipped.
+    pub(crate) fn allow_check(&self, name: &str) -> bool {
+        self.checks.iter().any(|allowed| allowed.name == name)
     }
 }
 
@@ -47,22 +63,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_test_is_listed_by_the_end_of_its_name() {
+    fn a_test_is_listed_by_the_end_of_its_name_and_its_reason() {
         let list = "[[skip]]\ntest = \"network::a_slow_link\"\nreason = \"no netem\"\n";
         let list: AllowedSkips = toml::from_str(list).unwrap();
-        assert!(list.allow("windlass it network::a_slow_link"));
-        assert!(list.allow("network::a_slow_link"));
-        assert!(!list.allow("windlass it other_network::a_slow_link"));
-        assert!(!list.allow("windlass it network::a_slow_link_breaks"));
+        let allow = |test| list.allow_test(test, "a_slow_link: no netem");
+        assert!(allow("windlass it network::a_slow_link"));
+        assert!(allow("network::a_slow_link"));
+        assert!(!allow("windlass it other_network::a_slow_link"));
+        assert!(!allow("windlass it network::a_slow_link_breaks"));
+        assert!(!list.allow_test("network::a_slow_link", "a_slow_link: no ssh"));
+        assert!(!list.allow_check("network::a_slow_link"));
     }
 
     #[test]
     fn the_committed_list_is_valid() {
-        AllowedSkips::read().unwrap();
+        assert!(AllowedSkips::read().unwrap().allow_check("container image"));
     }
 
     #[test]
     fn a_skip_without_a_reason_is_refused() {
         assert!(toml::from_str::<AllowedSkips>("[[skip]]\ntest = \"a\"\n").is_err());
+        assert!(toml::from_str::<AllowedSkips>("[[check]]\nname = \"a\"\n").is_err());
     }
 }

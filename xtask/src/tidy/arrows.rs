@@ -66,7 +66,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "task",
         ],
     ),
-    ("outside", &[]),
+    ("skip", &[]),
+    ("outside", &["skip"]),
     ("testing", &["runtime", "protocol"]),
     ("as-written", &["sdk"]),
     ("example-tools", &["sdk"]),
@@ -85,7 +86,7 @@ const TOPS: [&str; 6] = [
 ];
 
 /// The crates that are only for tests of any crate.
-const FOR_TESTS: [&str; 2] = ["outside", "testing"];
+const FOR_TESTS: [&str; 3] = ["outside", "skip", "testing"];
 
 /// The tests that drive the program, which an edit of a library must not
 /// compile again. Their support serves the tests of the command that need

@@ -44,7 +44,7 @@ fn the_arrows_of_the_design_are_right() {
 fn a_wrong_arrow_is_named_with_what_is_allowed() {
     assert_eq!(
         check("windlass-runtime -> windlass-protocol, windlass-process"),
-        "`runtime` must not use `process`; it may use `digest`, `output`, `protocol`, `task`, and `outside`, `testing` in its tests"
+        "`runtime` must not use `process`; it may use `digest`, `output`, `protocol`, `task`, and `outside`, `skip`, `testing` in its tests"
     );
 }
 
@@ -52,7 +52,7 @@ fn a_wrong_arrow_is_named_with_what_is_allowed() {
 fn a_leaf_uses_nothing_of_ours() {
     assert_eq!(
         check("windlass-output -> windlass-protocol"),
-        "`output` must not use `protocol`; it may use no crate of ours, and `outside`, `testing` in its tests"
+        "`output` must not use `protocol`; it may use no crate of ours, and `outside`, `skip`, `testing` in its tests"
     );
 }
 
@@ -61,7 +61,7 @@ fn a_front_end_names_no_executor() {
     assert_eq!(
         check("windlass-serve-mcp -> windlass-executors"),
         "`serve-mcp` must not use `executors`; it may use `runtime`, `schema`, `protocol`, `task`, \
-         and `outside`, `testing` in its tests"
+         and `outside`, `skip`, `testing` in its tests"
     );
 }
 
@@ -79,7 +79,7 @@ fn tests_of_any_crate_may_use_the_crates_for_tests() {
 fn tests_keep_to_the_arrows_otherwise() {
     assert_eq!(
         check("windlass-runtime -> ~windlass-executors"),
-        "`runtime` must not use `executors` in its tests; it may use `digest`, `output`, `protocol`, `task`, and `outside`, `testing` in its tests"
+        "`runtime` must not use `executors` in its tests; it may use `digest`, `output`, `protocol`, `task`, and `outside`, `skip`, `testing` in its tests"
     );
 }
 
@@ -87,8 +87,8 @@ fn tests_keep_to_the_arrows_otherwise() {
 fn a_crate_for_tests_is_never_shipped() {
     assert_eq!(
         check("windlass-cli -> windlass-testing; windlass-runtime -> windlass-testing"),
-        "`cli` must not use `testing`; it may use every library crate, and `outside`, `testing` in its tests\n\
-         `runtime` must not use `testing`; it may use `digest`, `output`, `protocol`, `task`, and `outside`, `testing` in its tests"
+        "`cli` must not use `testing`; it may use every library crate, and `outside`, `skip`, `testing` in its tests\n\
+         `runtime` must not use `testing`; it may use `digest`, `output`, `protocol`, `task`, and `outside`, `skip`, `testing` in its tests"
     );
 }
 
@@ -118,7 +118,7 @@ fn tests_of_the_program_use_no_library() {
         ),
         "`command-tests` must not use `process`; it may use `outside`\n\
          `command-tests` must not use `testing` in its tests; it may use `outside`\n\
-         `runtime` must not use `command-tests` in its tests; it may use `digest`, `output`, `protocol`, `task`, and `outside`, `testing` in its tests"
+         `runtime` must not use `command-tests` in its tests; it may use `digest`, `output`, `protocol`, `task`, and `outside`, `skip`, `testing` in its tests"
     );
 }
 

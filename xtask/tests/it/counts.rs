@@ -26,7 +26,7 @@ const NO_TESTS: &str = "echo 'Ran 0 tests' >&2; echo OK >&2";
 const SUITES: usize = 4;
 
 /// Everything that the tests need.
-const PROGRAMS: [&str; 23] = [
+const PROGRAMS: [&str; 34] = [
     "sh",
     "bash",
     "git",
@@ -48,6 +48,17 @@ const PROGRAMS: [&str; 23] = [
     "setpriv",
     "useradd",
     "chromium",
+    "mount",
+    "unshare",
+    "script",
+    "prlimit",
+    "su",
+    "seq",
+    "sha256sum",
+    "strip",
+    "tar",
+    "node",
+    "npm",
     "ip",
     "nsenter",
 ];
@@ -343,14 +354,14 @@ fn what_is_missing_is_installed_where_that_is_allowed() {
 
 #[test]
 fn clients_that_cannot_be_had_are_said_and_passed_to_the_tests() {
-    let machine = Machine::new(&PROGRAMS);
+    let machine = Machine::without(&["npm"]);
     fs::remove_dir_all(machine.folder().join(CLIENTS_FOLDER)).unwrap();
     machine.test("shown", "echo \"without $WINDLASS_SKIP\"; exit 1");
     let (stdout, _) = machine.check(EXAMPLES, &["--test", "it"]);
     let said = "skipping the tests with other people's MCP clients: cannot run `npm`";
     assert!(stdout.contains(said), "{stdout}");
     assert!(
-        stdout.contains("without mcp-node,mcp-python,page-driver\n"),
+        stdout.contains("without npm,mcp-node,mcp-python,page-driver\n"),
         "{stdout}"
     );
 }

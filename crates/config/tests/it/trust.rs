@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use windlass_config::{
     Config, LARGEST_FILE, ProjectContent, ProjectState, ProjectTrust, TrustDecision, TrustQuestion,
 };
+use windlass_skip::skip;
 
 use crate::support::Folder;
 
@@ -462,7 +463,6 @@ fn links_in_circles_are_not_followed_for_ever() {
     );
 }
 
-/// Only root can give files away.
 fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
@@ -470,7 +470,7 @@ fn is_root() -> bool {
 #[test]
 fn files_of_another_user_are_refused() {
     if !is_root() {
-        return;
+        skip!("only root can give files away");
     }
     let owned = [
         "project",
@@ -505,7 +505,7 @@ fn files_of_another_user_are_refused() {
 #[test]
 fn a_folder_of_another_user_above_is_no_project() {
     if !is_root() {
-        return;
+        skip!("only root can give files away");
     }
     let mut asking = Asking::new(&[(CONFIG, "")]);
     let below = asking.folder.path("project/below");
@@ -520,8 +520,34 @@ fn a_file_that_cannot_be_read_is_refused_and_does_no_harm() {
     let asking = Asking::new(&[(CONFIG, "")]);
     fs::write(asking.folder.path(CONFIG), b"a = \"\xff\"").unwrap();
     assert!(asking.refusal().contains("not UTF-8"));
+}
+
+#[test]
+fn a_file_that_may_not_be_read_is_refused() {
+    let asking = Asking::new(&[(CONFIG, "")]);
+    fs::set_permissions(asking.folder.path(CONFIG), fs::Permissions::from_mode(0o0)).unwrap();
+    let Some(refusal) = obeying_modes(|| asking.refusal()) else {
+        skip!("root may read every file");
+    };
+    assert!(refusal.contains("cannot read"), "{refusal}");
+}
+
+/// Does something while this thread may not read what modes forbid; `None` if that cannot be.
+fn obeying_modes<T>(work: impl FnOnce() -> T) -> Option<T> {
     if !is_root() {
-        fs::set_permissions(asking.folder.path(CONFIG), fs::Permissions::from_mode(0o0)).unwrap();
-        assert!(asking.refusal().contains("cannot read"));
+        return Some(work());
     }
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+        let before = capabilities(None).unwrap();
+        let mut less = before;
+        less.effective -= CapabilitySet::DAC_OVERRIDE | CapabilitySet::DAC_READ_SEARCH;
+        set_capabilities(None, less).unwrap();
+        let done = work();
+        set_capabilities(None, before).unwrap();
+        Some(done)
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
 }

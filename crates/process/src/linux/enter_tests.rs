@@ -159,16 +159,6 @@ macro_rules! as_both_users {
                 }
             )*
         }
-
-        mod itself {
-            $(
-                #[tokio::test(flavor = "multi_thread")]
-                #[ignore = "run as an ordinary user by the test of its name"]
-                async fn $name() {
-                    super::$name().await;
-                }
-            )*
-        }
     };
 }
 
@@ -192,8 +182,8 @@ fn run_as_ordinary_user(name: &str) {
     let output = std::process::Command::new(words[0])
         .args(&words[1..])
         .arg(path)
-        .args(["--exact", "--ignored", "--nocapture"])
-        .arg(format!("linux::enter::tests::itself::{name}"))
+        .args(["--exact", "--nocapture"])
+        .arg(format!("linux::enter::tests::as_this_user::{name}"))
         .current_dir("/")
         .output()
         .unwrap();

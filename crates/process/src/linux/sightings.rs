@@ -54,6 +54,8 @@ pub(super) struct Sightings {
     mounts: File,
     /// When to take new sightings, because directories had changed recently. Their change times are reliable then.
     renewed_at: Option<Instant>,
+    /// From this age on, a change time is reliable.
+    young: Duration,
 }
 
 /// A directory, and the time of its last change.
@@ -66,6 +68,15 @@ impl Sightings {
         paths: impl IntoIterator<Item = &'a Path>,
         folders: impl IntoIterator<Item = &'a Path>,
     ) -> io::Result<Self> {
+        Self::take_with(YOUNG, paths, folders)
+    }
+
+    /// The same with another age from which a change time is reliable.
+    fn take_with<'a>(
+        young: Duration,
+        paths: impl IntoIterator<Item = &'a Path>,
+        folders: impl IntoIterator<Item = &'a Path>,
+    ) -> io::Result<Self> {
         let mut this = Self {
             folders: Vec::new(),
             names: Vec::new(),
@@ -73,6 +84,7 @@ impl Sightings {
             links: Vec::new(),
             mounts: File::open("/proc/self/mountinfo")?,
             renewed_at: None,
+            young,
         };
         this.names_are_changed_by_mounts();
         let mut seen: BTreeMap<PathBuf, Option<FileIdentity>> = BTreeMap::new();
@@ -148,8 +160,8 @@ impl Sightings {
         let nanoseconds = u32::try_from(metadata.ctime_nsec()).unwrap_or_default();
         let changed = SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds));
         let age = changed.and_then(|changed| changed.elapsed().ok());
-        if age.is_none_or(|age| age < YOUNG) {
-            self.renewed_at = Some(Instant::now() + YOUNG);
+        if age.is_none_or(|age| age < self.young) {
+            self.renewed_at = Some(Instant::now() + self.young);
             return false;
         }
         self.folders.push((folder.to_owned(), stamp(&metadata)));

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use windlass_process::{Command, Process, Prompt, TerminalSize};
+use windlass_skip::needs;
 
-use crate::support::{eventually, launcher, shell, text};
+use crate::support::{eventually, launcher, run_as_ordinary_user, shell, text};
 
 /// Long enough that a test which waits for all of it fails.
 const MAX: Duration = Duration::from_secs(30);
@@ -118,11 +119,8 @@ async fn python_is_at_its_prompt() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_editor_is_at_an_ordinary_prompt() {
-    if !std::path::Path::new("/usr/bin/vim").exists() {
-        eprintln!("skipped: there is no `vim` here");
-        return;
-    }
-    let process = start(Command::new("/usr/bin/vim").args(["-u", "NONE", "-i", "NONE"])).await;
+    needs!("vim");
+    let process = start(shell("exec vim -u NONE -i NONE")).await;
     asks(&process, Prompt::Input, "").await;
     let modes = process.terminal().unwrap().modes();
     assert!(!modes.canonical && !modes.echo, "{modes:?}");
@@ -134,10 +132,7 @@ async fn an_editor_is_at_an_ordinary_prompt() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pager_reads_the_terminal_by_another_descriptor() {
-    if !std::path::Path::new("/usr/bin/less").exists() {
-        eprintln!("skipped: there is no `less` here");
-        return;
-    }
+    needs!("less");
     let process = start(shell("seq 100000 | less")).await;
     asks(&process, Prompt::Input, "").await;
     assert!(process.output().written() > 0);
@@ -433,45 +428,14 @@ async fn what_has_exited_asks_nothing() {
     assert_eq!(text(&process), "bye\n");
 }
 
-/// What a program does that runs as somebody else cannot be seen, but its terminal can. A test of root's is such a case
-/// the other way round, so that another user is needed.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the runtime itself is nobody's program"
-)]
+/// What a program does that runs as somebody else cannot be seen, but its terminal can. Root sees everything.
 #[test]
 fn a_password_is_asked_for_by_one_whom_we_cannot_see() {
-    let has = |path: &str| std::path::Path::new(path).exists();
-    if !rustix::process::geteuid().is_root() || !has("/usr/bin/su") || !has("/usr/bin/setpriv") {
-        eprintln!("skipped: needs root, `su` and `setpriv`");
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(folder.path(), everybody).unwrap();
-    let copy = folder.path().join("it");
-    // Not by ourselves: a child that another test is just making would hold the file open for writing.
-    let copied = std::process::Command::new("/bin/cp")
-        .arg(std::env::current_exe().unwrap())
-        .arg(&copy)
-        .status();
-    assert!(copied.unwrap().success());
-    let output = std::process::Command::new("/usr/bin/setpriv")
-        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
-        .arg(&copy)
-        .args(["--exact", "prompt::su_asks", "--ignored", "--nocapture"])
-        .current_dir("/")
-        .output()
-        .unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success() && told.contains("1 passed"),
-        "{told}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    needs!("su", "setpriv");
+    run_as_ordinary_user("prompt::su_asks");
 }
 
-#[ignore = "needs to be run by somebody who is not root"]
+#[ignore = "run as an ordinary user by the test above"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn su_asks() {
     let process = start(Command::new("/usr/bin/su")).await;

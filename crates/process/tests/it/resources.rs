@@ -179,17 +179,7 @@ macro_rules! as_both_users {
             $(
                 #[test]
                 fn $name() {
-                    run_as_ordinary_user(concat!("resources::itself::", stringify!($name)));
-                }
-            )*
-        }
-
-        mod itself {
-            $(
-                #[tokio::test(flavor = "multi_thread")]
-                #[ignore = "run as an ordinary user by the test of its name"]
-                async fn $name() {
-                    super::$name().await;
+                    run_as_ordinary_user(concat!("resources::as_this_user::", stringify!($name)));
                 }
             )*
         }

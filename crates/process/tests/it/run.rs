@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use windlass_process::{Command, Exit, Signal, SignalError, StartError, Stdin, WriteError};
+use windlass_skip::skip;
 
 use crate::support::{alive, eventually, launcher, name, shell, text, token};
 
@@ -204,9 +205,7 @@ async fn a_shim_holds_nothing_but_its_lifeline() {
     let shim = crate::support::parent(process.pid());
     let descriptors = std::fs::read_dir(format!("/proc/{shim}/fd"));
     if !rustix::process::geteuid().is_root() {
-        // Only root can look.
-        assert!(descriptors.is_err());
-        return;
+        skip!("only root can look at a shim");
     }
     let targets: Vec<_> = descriptors
         .unwrap()

@@ -1,10 +1,10 @@
 //! A sandbox, attacked while files, sockets and other sandboxes come and go.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use windlass_process::Launcher;
 use windlass_sandbox::{SandboxMode, SandboxSettings};
@@ -23,8 +23,36 @@ as_both_users!(
     a_limited_program_has_no_descriptor_either,
 );
 
-/// Longer than a change of a folder is too young to be relied on.
-const SETTLED: Duration = Duration::from_millis(150);
+/// Changes are recognised by the names in a folder, or by the time of its last change if that is old enough.
+#[derive(Debug, Clone, Copy)]
+enum KnownBy {
+    Names,
+    FolderTimes,
+}
+
+impl KnownBy {
+    const BOTH: [Self; 2] = [Self::Names, Self::FolderTimes];
+
+    /// Makes the launcher look at the project and the home, before a change, in this way. A machine that is too slow for
+    /// names looks at times in both cases.
+    async fn look(self, launcher: &Launcher, machine: &Machine) {
+        if matches!(self, Self::FolderTimes) {
+            eventually("the last changes are old", || {
+                let old = |folder: &Path| {
+                    let changed = fs::metadata(folder).unwrap();
+                    let changed = Duration::new(
+                        changed.ctime().try_into().unwrap(),
+                        changed.ctime_nsec().try_into().unwrap(),
+                    );
+                    let age = (SystemTime::UNIX_EPOCH + changed).elapsed();
+                    age.is_ok_and(|age| age > Duration::from_millis(150))
+                };
+                old(&machine.root) && old(&machine.home)
+            });
+        }
+        run(launcher, "true", &machine.root, &machine.home).await;
+    }
+}
 
 fn connect(path: &Path) -> String {
     let path = path.display();
@@ -59,18 +87,18 @@ async fn secrets_that_are_replaced_stay_hidden() {
     };
     fs::create_dir(machine.root.join("vault")).unwrap();
     let launcher = machine.launcher(&settings);
-    for pause in [Duration::ZERO, SETTLED] {
+    for known_by in KnownBy::BOTH {
         denies(&launcher, &machine, "grep . secret.txt", "at first").await;
-        tokio::time::sleep(pause).await;
+        known_by.look(&launcher, &machine).await;
         let new = machine.root.join("new.txt");
         fs::write(&new, "another secret").unwrap();
         fs::rename(&new, &secret).unwrap();
         denies(&launcher, &machine, "grep . secret.txt", "renamed").await;
-        tokio::time::sleep(pause).await;
+        known_by.look(&launcher, &machine).await;
         fs::remove_file(&secret).unwrap();
         fs::write(&secret, "a third secret").unwrap();
         denies(&launcher, &machine, "grep . secret.txt", "made again").await;
-        tokio::time::sleep(pause).await;
+        known_by.look(&launcher, &machine).await;
         for folder in [machine.root.join("vault"), machine.home.join(".ssh")] {
             fs::rename(&folder, folder.with_extension("old")).unwrap();
             fs::create_dir(&folder).unwrap();
@@ -124,13 +152,13 @@ fn exchanges() -> Vec<Exchange> {
 async fn holes_that_are_exchanged_between_two_starts_are_not_written() {
     const ATTACK: &str = "for it in .git/hooks/x .git/config .envrc .mcp.json .claude/settings.json .claude/x; do \
                           (echo evil > $it) 2>&1; done; mv .git away; mv .claude away; ln -s /etc/passwd .envrc; true";
-    for pause in [Duration::ZERO, SETTLED] {
+    for known_by in KnownBy::BOTH {
         let machine = Machine::new();
         let root = &machine.root;
         let launcher = machine.launcher(&workspace());
         run(&launcher, ATTACK, root, &machine.home).await;
         for (what, exchange) in exchanges() {
-            tokio::time::sleep(pause).await;
+            known_by.look(&launcher, &machine).await;
             exchange(root);
             let (text, _) = run(&launcher, ATTACK, root, &machine.home).await;
             let files = [
@@ -152,7 +180,8 @@ async fn holes_that_are_exchanged_between_two_starts_are_not_written() {
     }
 }
 
-/// A program that tries for as long as it runs to get the files that run later outside out of their places.
+/// A program that tries for as long as it runs to get the files that run later outside out of their places. It prints a
+/// line after some attempts.
 const EXCHANGER: &str = "exec python3 -u -c '
 import ctypes, itertools, os
 libc = ctypes.CDLL(None)
@@ -164,8 +193,10 @@ def attempt(call, *args):
 def exchange(one, other):
     libc.renameat2(-100, one.encode(), -100, other.encode(), 2)
 os.makedirs(\"mine/hooks\", exist_ok=True)
-print(\"up\")
-for name in itertools.cycle([\".git\", \".git/hooks\", \".git/config\", \".envrc\", \".claude\"]):
+for number in itertools.count():
+    if number % 500 == 0:
+        print(\"tried\")
+    name = (\".git\", \".git/hooks\", \".git/config\", \".envrc\", \".claude\")[number % 5]
     attempt(os.rename, name, \"mine/away\")
     attempt(os.rename, \"mine\", name)
     attempt(exchange, \"mine\", name)
@@ -181,8 +212,11 @@ async fn programs_inside_exchange_no_hole() {
     let root = &machine.root;
     let launcher = machine.launcher(&workspace());
     let exchanger = start(&launcher, EXCHANGER, root, &machine.home).await;
-    eventually("it attacks", || text(&exchanger).contains("up"));
+    let tries = || text(&exchanger).lines().count();
+    eventually("it attacks", || tries() > 0);
     for round in 0..30 {
+        // A slow machine gives the attack less time between two starts, but never none.
+        let before = tries();
         // Another sandbox comes and goes with each round.
         let other = machine.launcher(&SandboxSettings {
             deny: vec![format!("none-{round}")],
@@ -192,6 +226,7 @@ async fn programs_inside_exchange_no_hole() {
             let attack = "echo evil > .git/hooks/x; echo evil > .envrc; echo evil >> .git/config; echo evil > .claude/x";
             run(launcher, attack, root, &machine.home).await;
         }
+        eventually("it has attacked", || tries() > before);
     }
     assert!(exchanger.exit().is_none(), "{}", text(&exchanger));
     drop(exchanger);
@@ -207,11 +242,11 @@ async fn programs_inside_exchange_no_hole() {
     }
 }
 
-/// A program that looks for processes to which it could get, such as those that have not yet entered their sandbox.
+/// A program that looks for processes to which it could get, such as those that have not yet entered their sandbox. It
+/// prints a line after each look at all of them.
 const PRIER: &str = "exec python3 -u -c '
 import os, sys
 own = os.getpid()
-print(\"up\")
 while not os.path.exists(\"stop\"):
     for pid in filter(str.isdigit, os.listdir(\"/proc\")):
         if int(pid) == own:
@@ -228,20 +263,26 @@ while not os.path.exists(\"stop\"):
                 print(\"reached\", path)
             except OSError:
                 pass
-print(\"over\")
+    print(\"looked\")
 '";
 
 async fn programs_inside_reach_no_process_that_is_being_started() {
     let machine = Machine::new();
     let launcher = machine.launcher(&workspace());
     let prier = start(&launcher, PRIER, &machine.root, &machine.home).await;
-    eventually("it looks", || text(&prier).contains("up"));
+    let looks = || text(&prier).lines().count();
+    eventually("it looks", || looks() > 0);
     for _ in 0..40 {
-        run(&launcher, "true", &machine.root, &machine.home).await;
+        // Starts go on until it has looked at all processes while they did.
+        let before = looks();
+        while looks() == before {
+            run(&launcher, "true", &machine.root, &machine.home).await;
+        }
     }
     fs::write(machine.root.join("stop"), "").unwrap();
-    prier.wait().await;
-    assert_eq!(text(&prier), "up\nover\n");
+    assert!(prier.wait().await.success());
+    let text = text(&prier);
+    assert!(text.lines().all(|line| line == "looked"), "{text}");
 }
 
 async fn a_lock_on_a_placeholder_hinders_no_start() {

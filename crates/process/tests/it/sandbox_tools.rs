@@ -1,57 +1,41 @@
 //! The tools that projects are built and tested with, in a sandbox: without a network, and with a registry as the only
-//! allowed host. A test whose tool is not installed is counted as skipped.
+//! allowed host.
 
 use std::fs;
-use std::io::Write;
 
 use windlass_sandbox::{HostPattern, NetworkRule};
+use windlass_skip::needs;
 
 use crate::sandbox::{Machine, run, start, with_network, workspace};
 use crate::support::{eventually, launcher, text};
 
-/// The first line of a program's output, if it is there.
-fn output_of(command: &str) -> Option<String> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the test looks for programs itself"
-    )]
-    let output = std::process::Command::new("sh")
-        .args(["-c", command])
+/// The line by which a script that compiles begins: the compiler itself, not a chooser that wants a home.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test looks for programs itself"
+)]
+fn with_compiler() -> String {
+    let output = std::process::Command::new("rustc")
+        .args(["--print", "sysroot"])
         .output()
         .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    output
-        .status
-        .success()
-        .then(|| text.lines().next().unwrap_or_default().to_owned())
+    let folder = String::from_utf8(output.stdout).unwrap();
+    format!(
+        "unset CARGO_TARGET_DIR CARGO_HOME; export PATH={}/bin:$PATH",
+        folder.trim()
+    )
 }
 
-/// The output of a command that finds a tool. Without the tool, the test is counted as skipped.
-fn found(needs: &str) -> Option<String> {
-    let found = output_of(needs);
-    if found.is_none()
-        && let Some(log) = std::env::var_os("WINDLASS_SKIP_LOG")
-    {
-        let mut log = fs::File::options().append(true).open(log).unwrap();
-        writeln!(log, "sandbox_tools: `{needs}` fails").unwrap();
-    }
-    found
-}
-
-/// Runs a script in a workspace, if another one succeeds outside; it must succeed and print `expected`.
-async fn check(needs: &str, files: &[(&str, &str)], script: &str, expected: &str) {
-    let Some(found) = found(needs) else {
-        return;
-    };
+/// Runs a script in a workspace; it must succeed and print `expected`.
+async fn check(files: &[(&str, &str)], script: &str, expected: &str) {
     let machine = Machine::new();
     for (path, content) in files {
         let path = machine.root.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
-    let script = format!("FOUND='{found}'; {script}");
     let launcher = machine.launcher(&workspace());
-    let (text, exit) = run(&launcher, &script, &machine.root, &machine.home).await;
+    let (text, exit) = run(&launcher, script, &machine.root, &machine.home).await;
     assert!(
         exit.success() && text.contains(expected),
         "{exit:?}: {text}"
@@ -60,13 +44,17 @@ async fn check(needs: &str, files: &[(&str, &str)], script: &str, expected: &str
 
 #[tokio::test(flavor = "multi_thread")]
 async fn cargo_builds_and_tests() {
+    needs!("cargo", "rustc");
     let manifest =
         "[package]\nname = \"inside\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
     let program = "fn main() { println!(\"built {}\", 6 * 7) }\n#[test]\nfn works() { std::fs::write(std::env::temp_dir().join(\"x\"), \"\").unwrap() }\n";
+    let script = format!(
+        "{}; cargo build --offline && cargo test --offline && target/debug/inside",
+        with_compiler()
+    );
     check(
-        "rustc --print sysroot",
         &[("Cargo.toml", manifest), ("src/main.rs", program)],
-        "unset CARGO_TARGET_DIR CARGO_HOME; export PATH=$FOUND/bin:$PATH; cargo build --offline && cargo test --offline && target/debug/inside",
+        &script,
         "built 42",
     )
     .await;
@@ -74,8 +62,8 @@ async fn cargo_builds_and_tests() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn npm_installs() {
+    needs!("npm", "node");
     check(
-        "npm --version && node --version",
         &[
             ("package.json", r#"{"name": "inside", "dependencies": {"beside": "file:beside"}}"#),
             ("beside/package.json", r#"{"name": "beside", "version": "1.0.0", "scripts": {"install": "node -e 'require(\"fs\").writeFileSync(\"made\", \"\")'"}}"#),
@@ -89,8 +77,8 @@ async fn npm_installs() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pytest_tests() {
+    needs!("pytest");
     check(
-        "command -v pytest",
         &[(
             "test_inside.py",
             "def test_inside(tmp_path):\n    (tmp_path / 'x').write_text('y')\n    assert 6 * 7 == 42\n",
@@ -103,8 +91,8 @@ async fn pytest_tests() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn git_commits() {
+    needs!("git");
     check(
-        "git --version",
         &[("new.txt", "new\n")],
         "rm -rf sub && mkdir sub && cd sub && git init -q && export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b && cp ../new.txt . && git add new.txt && git commit -q -m first && git log --oneline | cat",
         "first",
@@ -114,8 +102,8 @@ async fn git_commits() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn gdb_debugs() {
+    needs!("gdb", "python3");
     check(
-        "gdb --version && python3 --version",
         &[],
         "gdb -batch -nx -ex 'catch syscall write' -ex run -ex 'info registers' -ex kill --args /bin/echo hello",
         "Catchpoint 1 (call to syscall",
@@ -125,10 +113,7 @@ async fn gdb_debugs() {
 
 /// Runs a script in a project whose sandbox may connect to one host: an HTTP server with files that another script makes
 /// outside. `REGISTRY` is its address in both.
-async fn check_with_registry(needs: &str, make: &str, script: &str, expected: &str) {
-    let Some(found) = found(&format!("{needs} && python3 --version")) else {
-        return;
-    };
+async fn check_with_registry(make: &str, script: &str, expected: &str) {
     let folder = tempfile::tempdir_in("/var/tmp").unwrap();
     let machine = Machine::new();
     let outside = launcher();
@@ -140,9 +125,7 @@ s.serve_forever()' 2>/dev/null";
     let server = start(&outside, serve, folder.path(), &machine.home).await;
     eventually("the server is up", || text(&server).ends_with('\n'));
     let port = text(&server).trim().rsplit(' ').next().unwrap().to_owned();
-    let with_names = |script: &str| {
-        format!("set -e; FOUND='{found}'; REGISTRY=http://127.0.0.1:{port}; {script}")
-    };
+    let with_names = |script: &str| format!("set -e; REGISTRY=http://127.0.0.1:{port}; {script}");
     let (output, exit) = run(&outside, &with_names(make), folder.path(), &machine.home).await;
     assert!(exit.success(), "{exit:?}: {output}");
     let host = HostPattern::parse(&format!("127.0.0.1:{port}")).unwrap();
@@ -162,8 +145,8 @@ s.serve_forever()' 2>/dev/null";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn npm_installs_from_an_allowed_registry() {
+    needs!("npm", "node", "python3", "tar");
     check_with_registry(
-        "npm --version && node --version",
         r#"mkdir package; echo 'module.exports = 42' > package/index.js
 echo '{"name": "beside", "version": "1.0.0"}' > package/package.json
 tar czf beside.tgz package
@@ -179,19 +162,20 @@ node -e 'console.log("got " + require("beside"))'"#,
 
 #[tokio::test(flavor = "multi_thread")]
 async fn cargo_builds_with_a_crate_of_an_allowed_registry() {
+    needs!("cargo", "rustc", "python3", "tar", "sha256sum");
+    let build = r#"mkdir -p src .cargo; echo 'fn main() { println!("got {}", beside::number()) }' > src/main.rs
+printf '[registries.here]\nindex = "sparse+%s/"\n' $REGISTRY > .cargo/config.toml
+printf '[package]\nname = "inside"\nversion = "0.1.0"\nedition = "2021"\n[workspace]\n[dependencies]\nbeside = { version = "1", registry = "here" }\n' > Cargo.toml
+cargo run -q"#;
+    let script = format!("{}; export CARGO_NET_RETRY=0; {build}", with_compiler());
     check_with_registry(
-        "rustc --print sysroot && sha256sum --version",
         r#"mkdir -p beside-1.0.0/src be/si dl
 printf '[package]\nname = "beside"\nversion = "1.0.0"\nedition = "2021"\n' > beside-1.0.0/Cargo.toml
 echo 'pub fn number() -> u32 { 42 }' > beside-1.0.0/src/lib.rs
 tar czf dl/beside beside-1.0.0
 echo '{"dl": "'$REGISTRY'/dl/{crate}"}' > config.json
 echo '{"name":"beside","vers":"1.0.0","deps":[],"cksum":"'$(sha256sum < dl/beside | cut -d' ' -f1)'","features":{},"yanked":false}' > be/si/beside"#,
-        r#"unset CARGO_TARGET_DIR CARGO_HOME; export PATH=$FOUND/bin:$PATH CARGO_NET_RETRY=0
-mkdir -p src .cargo; echo 'fn main() { println!("got {}", beside::number()) }' > src/main.rs
-printf '[registries.here]\nindex = "sparse+%s/"\n' $REGISTRY > .cargo/config.toml
-printf '[package]\nname = "inside"\nversion = "0.1.0"\nedition = "2021"\n[workspace]\n[dependencies]\nbeside = { version = "1", registry = "here" }\n' > Cargo.toml
-cargo run -q"#,
+        &script,
         "got 42",
     )
     .await;

@@ -198,7 +198,7 @@ async fn probe() {
 /// The id of a user that owns nothing.
 const NOBODY: &str = "65534";
 
-/// Runs a test that is ignored as an ordinary user.
+/// Runs a test, which may be ignored, as an ordinary user.
 #[track_caller]
 pub(crate) fn run_as_ordinary_user(name: &str) {
     let words: &[&str] = if rustix::process::geteuid().is_root() {
@@ -224,7 +224,7 @@ pub(crate) fn run_without_namespaces(name: &str) {
     run_test_under(&["unshare", "-Ur", "sh", "-c", none, "sh"], name);
 }
 
-/// Runs a test that is ignored by a command that gets it as its last words.
+/// Runs a test, which may be ignored, by a command that gets it as its last words.
 #[expect(
     clippy::disallowed_methods,
     reason = "the runtime itself is nobody's program"
@@ -238,13 +238,15 @@ fn run_test_under(words: &[&str], name: &str) {
     let output = std::process::Command::new(words[0])
         .args(&words[1..])
         .arg(path)
-        .args(["--exact", name, "--ignored", "--nocapture"])
+        .args(["--exact", name, "--include-ignored", "--nocapture"])
         .env("TRUST_KEY", "sk-in-the-environment")
+        .env_remove("WINDLASS_SKIP_LOG")
         .current_dir("/")
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
+    windlass_skip::relay(&errors);
     assert!(
         output.status.success() && text.contains("1 passed"),
         "{text}{errors}"

@@ -6,6 +6,7 @@ use rusqlite::Connection;
 use serde_json::json;
 use windlass_protocol::{Batch, BatchReply, NoticeKind, ToolCall};
 use windlass_runtime::{RecordFailure, RunMode, RunOptions, Session};
+use windlass_skip::{needs, skip};
 use windlass_store::Store;
 use windlass_testing::ScriptedJob;
 
@@ -109,46 +110,48 @@ async fn calls_are_refused_where_nothing_may_run_unrecorded() {
     assert!(!call_in(strict, "c2").await.replies[0].is_error);
 }
 
-/// A full disk: a file system that takes little, in a name space of its own. The test starts itself there.
+/// The variable with the folder of the small file system.
+const SMALL: &str = "WINDLASS_TEST_FULL_DISK";
+
+/// A full disk: a file system that takes little, in a name space of its own.
 #[test]
 fn a_full_disk_is_reported_and_everything_is_written_once_there_is_room() {
-    const WITHIN: &str = "WINDLASS_TEST_FULL_DISK";
-    if let Some(folder) = std::env::var_os(WITHIN) {
-        let runtime = tokio::runtime::Runtime::new().unwrap();
-        runtime.block_on(on_a_full_disk(folder.as_ref()));
-        return;
-    }
+    needs!("unshare", "mount");
     let folder = tempfile::tempdir().unwrap();
-    let script = format!(
-        "mount -t tmpfs -o size=2m none {0} && {WITHIN}={0} exec \"$@\"",
-        folder.path().display(),
-    );
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a test that needs a mount of its own"
-    )]
-    let output = std::process::Command::new("unshare")
-        .args(["-m", "--map-root-user", "sh", "-c", &script, "sh"])
+    let mount = format!("mount -t tmpfs -o size=2m none {}", folder.path().display());
+    if !with_own_mounts(&mount).status().unwrap().success() {
+        skip!("no mounts of its own for a process");
+    }
+    let output = with_own_mounts(&format!("{mount} && exec \"$@\""))
+        .arg("sh")
         .arg(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "failing::a_full_disk_is_reported_and_everything_is_written_once_there_is_room",
-        ])
+        .args(["--exact", "failing::on_a_full_disk", "--ignored"])
+        .env(SMALL, folder.path())
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    if errors.contains("unshare:") || errors.contains("mount:") {
-        eprintln!("no mounts here: {errors}");
-        return;
-    }
     assert!(
         output.status.success() && text.contains("1 passed"),
         "{text}{errors}"
     );
 }
 
-async fn on_a_full_disk(folder: &std::path::Path) {
+/// A shell in name spaces of its own, in which it may mount.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test that needs a mount of its own"
+)]
+fn with_own_mounts(script: &str) -> std::process::Command {
+    let mut command = std::process::Command::new("unshare");
+    command.args(["-m", "--map-root-user", "sh", "-c", script]);
+    command
+}
+
+#[ignore = "run on a small file system by the test above"]
+#[tokio::test(flavor = "multi_thread")]
+async fn on_a_full_disk() {
+    let folder = std::path::PathBuf::from(std::env::var_os(SMALL).unwrap());
     let store = Store::open(&folder.join("record")).unwrap();
     let recorded = record(&store, "ses_a", RunMode::Unattended);
     ended(&recorded);

@@ -233,6 +233,7 @@ fn a_batch_that_would_take_an_id_twice_is_refused_whole() {
         call("shell", json!({"command": "touch ran"})),
         spawn("x"),
     ]);
+    assert_eq!(reply["replies"].as_array().unwrap().len(), 3);
     for reply in reply["replies"].as_array().unwrap() {
         assert_eq!(reply["is_error"], json!(true));
         let content = reply["content"].as_str().unwrap();
@@ -240,6 +241,7 @@ fn a_batch_that_would_take_an_id_twice_is_refused_whole() {
     }
     drive.run([crate::support::spawn("y", "sleep 1000")]);
     let reply = drive.run([spawn("x"), spawn("y")]);
+    assert_eq!(reply["replies"].as_array().unwrap().len(), 2);
     for reply in reply["replies"].as_array().unwrap() {
         assert_eq!(
             reply["content"],

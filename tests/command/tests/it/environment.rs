@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
 use serde_json::Value;
-use windlass_outside::needs;
+use windlass_outside::{needs, skip};
 
 use crate::programs::windlass;
 use crate::support::Project;
@@ -106,6 +106,9 @@ fn a_list_that_means_nothing_is_an_error() {
 /// neither; a command of the person's own has what it needs.
 #[test]
 fn a_key_leaves_the_environment_of_the_runtime() {
+    if !rustix::process::geteuid().is_root() {
+        skip!("only root can read the environment of the runtime");
+    }
     let project = Project::with_config("conversation.tools.shell.run = \"unattended\"");
     // As root everything can be read; so this shows that there is nothing.
     let line = r#"{"command": "cut -d' ' -f4 /proc/$PPID/stat | xargs -I{} cut -d' ' -f4 /proc/{}/stat | xargs -I{} cat /proc/{}/environ | tr '\\0' '\\n' | grep -a value-of; true"}"#;
@@ -114,9 +117,7 @@ fn a_key_leaves_the_environment_of_the_runtime() {
         &mut command,
         &["OPENAI_API_KEY", "GITHUB_TOKEN", "ORDINARY"],
     );
-    if rustix::process::geteuid().is_root() {
-        assert!(shown.contains("value-of-ORDINARY"), "{shown}");
-    }
+    assert!(shown.contains("value-of-ORDINARY"), "{shown}");
     assert!(!shown.contains("value-of-OPENAI_API_KEY"), "{shown}");
     assert!(!shown.contains("value-of-GITHUB_TOKEN"), "{shown}");
 }

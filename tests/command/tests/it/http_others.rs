@@ -13,6 +13,7 @@ use rustix::process::{Gid, Uid};
 use rustix::thread::{set_thread_gid, set_thread_uid};
 use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, Stream};
+use windlass_outside::skip;
 
 use crate::http_support::Serve;
 use crate::support::{DEADLINE, Project};
@@ -104,8 +105,7 @@ fn open_to_all(path: &Path, mode: u32) {
 fn another_user_is_not_heard_at_the_control_socket() {
     const NOBODY: u32 = 65_534;
     if !rustix::process::geteuid().is_root() {
-        windlass_outside::skip("another_user", "root, who can be another user");
-        return;
+        skip!("only root can be another user");
     }
     let project = Project::new();
     let serve = Serve::start(&project);

@@ -6,7 +6,7 @@ use std::fs;
 use std::process::Command;
 
 use serde_json::json;
-use windlass_outside::needs;
+use windlass_outside::{needs, skip};
 
 use crate::support::{Project, eventually, sandbox_of_tests};
 use crate::term_secrets::{Asked, UNATTENDED};
@@ -20,17 +20,7 @@ struct Account {
 }
 
 impl Account {
-    /// Nothing, and says so, where no account can be made, and in a sandbox: it has neither setuid programs nor a
-    /// network, so `sudo` and `ssh` do not work there.
-    fn new(project: &Project, test: &str) -> Option<Self> {
-        if sandbox_of_tests().is_some() {
-            windlass_outside::skip(test, "tools without a sandbox");
-            return None;
-        }
-        if outside(project, "id", &["-u"]).trim() != "0" {
-            windlass_outside::skip(test, "root, who can make an account");
-            return None;
-        }
+    fn new(test: &str) -> Self {
         let name = format!("wl-{test}-{}", std::process::id());
         // Another program may hold the lock of the accounts for a moment.
         eventually("the account is made", || {
@@ -42,7 +32,7 @@ impl Account {
         eventually("the account has its password", || {
             is_done(Command::new("sh").args(["-c", &set]))
         });
-        Some(account)
+        account
     }
 
     /// The rule by which it may do everything, for its password.
@@ -58,6 +48,17 @@ impl Drop for Account {
             is_done(Command::new("userdel").args(["--force", &self.name]))
                 || !is_done(Command::new("id").arg(&self.name))
         });
+    }
+}
+
+/// Why no account can be used here, if so.
+fn obstacle(project: &Project) -> Option<&'static str> {
+    if sandbox_of_tests().is_some() {
+        Some("a sandbox has neither setuid programs nor a network for `sudo` and `ssh`")
+    } else if outside(project, "id", &["-u"]).trim() != "0" {
+        Some("only root can make an account")
+    } else {
+        None
     }
 }
 
@@ -83,9 +84,10 @@ fn check(project: &Project, command: &str, prompt: &str, who: &str) {
 fn sudo_gets_its_password_from_the_person() {
     needs!("sudo", "setpriv", "useradd");
     let project = Project::with_config(UNATTENDED);
-    let Some(account) = Account::new(&project, "sudo") else {
-        return;
-    };
+    if let Some(why) = obstacle(&project) {
+        skip!("{why}");
+    }
+    let account = Account::new("sudo");
     let name = &account.name;
     fs::write(account.rule(), format!("{name} ALL=(ALL) PASSWD: ALL\n")).unwrap();
     let command = format!(
@@ -98,9 +100,10 @@ fn sudo_gets_its_password_from_the_person() {
 fn ssh_gets_its_password_from_the_person() {
     needs!("ssh", "sshd", "ssh-keygen", "useradd");
     let project = Project::with_config(UNATTENDED);
-    let Some(account) = Account::new(&project, "ssh") else {
-        return;
-    };
+    if let Some(why) = obstacle(&project) {
+        skip!("{why}");
+    }
+    let account = Account::new("ssh");
     let name = &account.name;
     outside(
         &project,

@@ -294,20 +294,12 @@ pub(crate) fn a_program_that_shows_stars_asks_the_person() {
 
 #[test]
 fn prompt_toolkit_asks_the_person_for_a_password() {
-    needs!("python3");
+    // This Python has packages of its own.
+    needs!("mcp-python");
     let project = Project::with_config(UNATTENDED);
     let program = "from prompt_toolkit import prompt; \
                    open('heard', 'w').write(prompt('Passphrase: ', is_password=True))";
-    let known = project.root().join("no");
-    let checks = format!(
-        "python3 -c 'import prompt_toolkit' 2>/dev/null || touch {}",
-        known.display()
-    );
-    project.drive().one("shell", json!({"command": checks}));
-    if known.exists() {
-        return;
-    }
-    let mut asked = Asked::by(&project, &format!("python3 -c \"{program}\""));
+    let mut asked = Asked::by(&project, &format!("mcp-python -c \"{program}\""));
     assert_eq!(asked.question["question"]["text"], json!("Passphrase:"));
     assert_ended_well(&asked.answer("sesame-6"));
     assert_eq!(project.read("heard"), "sesame-6");
