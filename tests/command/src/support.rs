@@ -123,7 +123,7 @@ impl Project {
     }
 
     /// Where its processes find the orders of this test, see `lease_orders`.
-    pub(crate) fn orders_dir(&self) -> PathBuf {
+    pub fn orders_dir(&self) -> PathBuf {
         self.folder.path().join("orders")
     }
 

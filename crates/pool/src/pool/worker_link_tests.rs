@@ -1,5 +1,5 @@
 use futures_util::StreamExt;
-use windlass_testing::needs;
+use windlass_outside::needs;
 
 use super::*;
 use crate::test_broker::TestBroker;

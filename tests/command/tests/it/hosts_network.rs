@@ -10,6 +10,7 @@ use crate::lease_orders::LEASE_ORDERS;
 use crate::network::{FAR, Network, Weather, network};
 use crate::network_scene::Scene;
 use crate::processes::{descendants, far_end_in, has_exited, kill, name};
+use crate::programs::windlass;
 use crate::ssh_server::SshServer;
 use crate::support::{Project, eventually};
 
@@ -19,7 +20,7 @@ fn begin(network: &Network) -> (Scene, SshServer) {
     let project = Project::new();
     let orders = format!("{LEASE_ORDERS}={}", project.orders_dir().display());
     let mut via = server.via();
-    let program = via.iter().position(|word| word == WINDLASS).unwrap();
+    let program = via.iter().position(|word| word == windlass()).unwrap();
     via.insert(program, orders);
     project.write_own(&format!(
         "[hosts.there]\nvia = {}\nlease_secs = 600\nheartbeat_secs = 1\n\
