@@ -4,8 +4,8 @@
 //!
 //! - In the runtime's process: `zygotes` (provides shims), `start` (sends the start order), `link` (communicates with a
 //!   shim), `foreground` (inspects the programs of a terminal), `guard` (handles a dead zygote), `sweep` (cleans up after
-//!   a dead runtime), and `sandbox` (prepares confinements, with `ruleset`, `filter`, `mounts`, `sightings`, `private`,
-//!   `placeholder` and `proxy`).
+//!   a dead runtime; `scope` separates tests), and `sandbox` (prepares confinements, with `ruleset`, `filter`, `mounts`,
+//!   `sightings`, `private`, `placeholder` and `proxy`).
 //! - In any process: `ancestry` (whether it descends from a shim) and `peer` (whether a client does).
 //! - In separate processes: `zygote` and `shim`, with `end` (ends a tree), `enter` (starts a confined program),
 //!   `namespaces` (creates its namespaces) and `supervise` (enforces its limits). `brand` marks all of them.
@@ -40,6 +40,8 @@ mod registration;
 mod retained;
 mod ruleset;
 mod sandbox;
+#[cfg(debug_assertions)]
+mod scope;
 mod shim;
 mod sightings;
 mod socket;

@@ -1,6 +1,6 @@
 //! Builds the program.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, ensure};
@@ -84,12 +84,46 @@ pub(super) fn program(profile: Profile) -> anyhow::Result<BuiltProgram> {
 /// An existing program.
 pub(super) fn there(path: PathBuf, effort: PackingEffort) -> anyhow::Result<BuiltProgram> {
     ensure!(path.is_file(), "there is no `{}`", path.display());
+    has_no_test_words(&path)?;
     Ok(BuiltProgram { path, effort })
 }
 
 fn built(path: PathBuf, effort: PackingEffort) -> anyhow::Result<BuiltProgram> {
     ensure!(path.is_file(), "cargo has not built `{}`", path.display());
+    has_no_test_words(&path)?;
     Ok(BuiltProgram { path, effort })
+}
+
+/// Whether cargo has built it for the tests, with debug assertions.
+fn is_for_tests(program: &Path) -> bool {
+    let folder = program.parent().and_then(Path::file_name);
+    folder.is_some_and(|folder| folder == Profile::Dev.folder())
+}
+
+/// Words by which tests control a program with debug assertions: the scope of a sweep, and orders. A user's program must
+/// not obey them.
+const TEST_WORDS: [&[u8]; 3] = [
+    b"WINDLASS_SWEEP_SCOPE",
+    b"WINDLASS_TEST_ORDERS",
+    b"windlass test order",
+];
+
+/// Checks that a program was built without debug assertions, unless it is the one that the tests use.
+fn has_no_test_words(program: &Path) -> anyhow::Result<()> {
+    if is_for_tests(program) {
+        return Ok(());
+    }
+    let bytes = std::fs::read(program)?;
+    let found = TEST_WORDS
+        .iter()
+        .find(|word| bytes.windows(word.len()).any(|part| part == **word));
+    ensure!(
+        found.is_none(),
+        "`{}` contains `{}`: it was built with debug assertions, and is only for tests",
+        program.display(),
+        String::from_utf8_lossy(found.copied().unwrap_or_default())
+    );
+    Ok(())
 }
 
 fn arguments(command: &str, profile: Profile) -> Vec<&str> {
@@ -155,3 +189,7 @@ fn remapped() -> String {
     }
     flags.join(" ")
 }
+
+#[cfg(test)]
+#[path = "build_tests.rs"]
+mod tests;

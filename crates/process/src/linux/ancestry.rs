@@ -36,7 +36,8 @@ fn own() -> i32 {
     getpid().as_raw_nonzero().get()
 }
 
-fn ancestors(pid: i32) -> Vec<i32> {
+/// The processes above a process, the nearest first.
+pub(super) fn ancestors(pid: i32) -> Vec<i32> {
     let parent = |member: &Member| Member::read(member.parent);
     let line = std::iter::successors(Member::read(pid), parent).skip(1);
     line.map(|it| it.pid).collect()

@@ -19,6 +19,8 @@ const TOP: u64 = 1 << 62;
 const PID_BITS: u32 = 22;
 /// Enough for the clock ticks of about twenty years.
 const START_BITS: u32 = 36;
+/// The limit that carries it, in `/proc/PID/limits`.
+const LIMIT: &str = "Max file locks";
 
 /// Brands this process and all its descendants.
 pub(super) fn put_on(id: RuntimeId) {
@@ -37,7 +39,7 @@ pub(super) fn put_on(id: RuntimeId) {
 
 /// The runtime whose brand a process carries, if the brand is intact.
 pub(super) fn of(pid: i32) -> Option<RuntimeId> {
-    decode(hard_limit(pid).ok()??)
+    decode(hard_limit(pid, LIMIT).ok()??)
 }
 
 /// Whether this process carries a brand.
@@ -52,7 +54,7 @@ pub(super) fn is_on_us() -> bool {
 /// limit that may hide one. An error if that cannot be read.
 pub(super) fn is_below_ours(pid: i32) -> io::Result<bool> {
     let ours = getrlimit(Resource::Locks).maximum.unwrap_or(u64::MAX);
-    Ok(hard_limit(pid)?.unwrap_or(u64::MAX) < ours)
+    Ok(hard_limit(pid, LIMIT)?.unwrap_or(u64::MAX) < ours)
 }
 
 /// Whether a process carries this process's own brand, or a lower one. An error if it is not visible.
@@ -60,30 +62,30 @@ pub(super) fn is_ours_or_below(pid: i32) -> io::Result<bool> {
     let Some(ours) = getrlimit(Resource::Locks).maximum else {
         return is_below_ours(pid);
     };
-    Ok(hard_limit(pid)?.is_some_and(|limit| limit <= ours))
+    Ok(hard_limit(pid, LIMIT)?.is_some_and(|limit| limit <= ours))
 }
 
-fn encode(id: RuntimeId) -> Option<u64> {
+/// The number of a process or thread. Later ones have lower numbers.
+pub(super) fn encode(id: RuntimeId) -> Option<u64> {
     let pid = u64::try_from(id.pid).ok()?;
     let fits = pid >> PID_BITS == 0 && id.start >> START_BITS == 0;
     fits.then(|| TOP - (id.start << PID_BITS | pid))
 }
 
-fn decode(limit: u64) -> Option<RuntimeId> {
+/// The process or thread of a number.
+pub(super) fn decode(limit: u64) -> Option<RuntimeId> {
     let number = TOP.checked_sub(limit)?;
     let (start, pid) = (number >> PID_BITS, number & ((1 << PID_BITS) - 1));
     let pid = i32::try_from(pid).ok().filter(|&pid| pid > 0)?;
     (start >> START_BITS == 0).then_some(RuntimeId { pid, start })
 }
 
-/// The hard limit of file locks of a process; `None` if there is none.
-fn hard_limit(pid: i32) -> io::Result<Option<u64>> {
+/// A hard limit of a process, by its name in `/proc/PID/limits`; `None` if it is unlimited.
+pub(super) fn hard_limit(pid: i32, name: &str) -> io::Result<Option<u64>> {
     let mut buffer = [0; 4096];
     let length = read_small(&format!("/proc/{pid}/limits"), &mut buffer)?;
     let text = std::str::from_utf8(&buffer[..length]).map_err(io::Error::other)?;
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("Max file locks"));
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
     let hard = line.and_then(|line| line.split_ascii_whitespace().nth(1));
     match hard {
         Some("unlimited") => Ok(None),

@@ -33,6 +33,6 @@ fn usual_limits_are_no_brands() {
 fn the_limit_of_a_process_is_read() {
     let own = std::process::id().cast_signed();
     let limit = getrlimit(Resource::Locks).maximum;
-    assert_eq!(hard_limit(own).unwrap(), limit);
+    assert_eq!(hard_limit(own, LIMIT).unwrap(), limit);
     assert!(!is_below_ours(own).unwrap());
 }

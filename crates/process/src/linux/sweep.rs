@@ -14,6 +14,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 use super::guard::is_shim;
 use super::holder;
 use super::marker::RuntimeId;
+#[cfg(debug_assertions)]
+use super::scope;
 use super::tree::{Member, descendants, everyone};
 
 /// The time between `SIGTERM` and `SIGKILL` for leftovers, and after it.
@@ -32,7 +34,8 @@ const LOOKS: usize = 32;
 /// for [`PATIENCE`]; a stopped shim does not count as working. Holders keep
 /// their programs for the next runtime and are spared too: `holders`, and all
 /// processes with their name. A program that imitates this name is spared until
-/// its user ends it.
+/// its user ends it. With debug assertions, only leftovers of one scope are
+/// ended (`scope`).
 pub(crate) fn sweep(holders: &[u32]) -> usize {
     super::private::sweep();
     let Ok(own) = RuntimeId::own() else {
@@ -124,6 +127,10 @@ impl Leftovers {
         for member in everyone.values().filter(|it| it.alive()) {
             if let Some(id) = RuntimeId::of(member.pid) {
                 let alive = *runtimes.entry(id).or_insert_with(|| id.alive());
+                #[cfg(debug_assertions)]
+                if !alive && !scope::covers(member.pid, id) {
+                    continue;
+                }
                 // A process that is older than the runtime of its marker does not belong to it.
                 if !alive && member.start >= id.start && is_in_our_namespace(member.pid) {
                     marked.insert(member.pid);

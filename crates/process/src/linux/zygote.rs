@@ -22,7 +22,8 @@ use super::tree::Member;
 use super::wire::{INLINE_LIMIT, Report, StartStage};
 use super::{STOPS, brand, marker, private, shim};
 
-/// The first argument of a zygote, by which it recognises itself. The second is the limit of open files for programs.
+/// The first argument of a zygote, by which it recognises itself. The second is the limit of open files for programs, and
+/// the third, with debug assertions, the number of its scope.
 pub(super) const NAME: &str = "windlass-zygote";
 /// The variable with the id of the runtime that started it; nothing else sets it.
 pub(super) const VARIABLE: &str = "WINDLASS_ZYGOTE";
@@ -53,7 +54,12 @@ pub(super) fn run_if_started_as_one() {
     // Before anything is read: `execve` has reset it.
     super::hide_from_tools();
     brand::put_on(runtime);
-    let limit = args.next().and_then(|limit| limit.to_str()?.parse().ok());
+    let mut number = || args.next().and_then(|number| number.to_str()?.parse().ok());
+    let limit = number();
+    #[cfg(debug_assertions)]
+    if let Some(scope) = number() {
+        super::scope::put_on(scope);
+    }
     run(runtime, limit)
 }
 

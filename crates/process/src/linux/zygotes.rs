@@ -145,11 +145,16 @@ impl RunningZygote {
         let variables = [(marker::VARIABLE, own), (zygote::VARIABLE, own)]
             .map(|(name, id)| CString::new(format!("{name}={id}")).expect("no NUL in an id"));
         let name = CString::new(zygote::NAME).expect("no NUL in the name");
-        let limit = limit::original().map_or_else(String::new, |limit| limit.to_string());
-        let limit = CString::new(limit).expect("no NUL in a number");
+        let limit = argument_of(limit::original());
         let envp = environment.iter().chain(&variables);
         let envp = StringList::new(envp.map(CString::as_c_str));
-        let argv = StringList::new([name.as_c_str(), limit.as_c_str()]);
+        let args = [
+            name,
+            limit,
+            #[cfg(debug_assertions)]
+            argument_of(super::scope::number(own)),
+        ];
+        let argv = StringList::new(args.iter().map(CString::as_c_str));
         let null = |to| FdAction::Open {
             path: c"/dev/null",
             to,
@@ -182,6 +187,12 @@ impl RunningZygote {
     pub(super) fn dead(&self) -> bool {
         self.dead.load(Ordering::Acquire)
     }
+}
+
+/// A number as an argument; an empty one if there is none.
+fn argument_of(number: Option<u64>) -> CString {
+    let text = number.map_or_else(String::new, |number| number.to_string());
+    CString::new(text).expect("no NUL in a number")
 }
 
 fn entry(name: &OsString, value: &OsString) -> Option<CString> {

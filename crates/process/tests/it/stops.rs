@@ -5,8 +5,8 @@ use std::time::Duration;
 use windlass_process::{Exit, StartError};
 
 use crate::support::{
-    GRACE, Probe, alive, alone_with_leftovers, eventually, kill, launcher, none_left, parent,
-    run_alone, shell, signal, stat, token,
+    GRACE, Probe, alive, eventually, kill, launcher, none_left, parent, run_alone, shell, signal,
+    stat, token,
 };
 
 /// A shell that stops its shim for as long as it lives, with a daemon that does so too.
@@ -97,7 +97,6 @@ async fn stopped_zygote() {
 
 #[test]
 fn what_stopped_shims_and_zygotes_hold_is_swept() {
-    let _alone = alone_with_leftovers();
     let token = token();
     let probe = Probe::start(&format!("sleep {token}; :"));
     eventually("it runs", || alive(&token).len() == 2);
@@ -125,7 +124,6 @@ fn what_stopped_shims_and_zygotes_hold_is_swept() {
 /// One that forks while it is ended, one without an environment, and one that is called as a shim is.
 #[test]
 fn what_hides_from_the_sweep_is_swept() {
-    let _alone = alone_with_leftovers();
     let token = token();
     let probe = Probe::start(&format!(
         "trap '' TERM; \

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use windlass_process::{Command, Launcher, LauncherOptions, Process};
@@ -82,10 +81,13 @@ pub(crate) fn signal(pid: u32, signal: rustix::process::Signal) {
     rustix::process::kill_process(pid, signal).unwrap();
 }
 
-/// Held by tests that leave something to a sweep: any sweep ends it.
-pub(crate) fn alone_with_leftovers() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+/// The variable that names the scope of a runtime's sweeps.
+pub(crate) const SCOPE: &str = "WINDLASS_SWEEP_SCOPE";
+
+/// The scope of the calling thread, and so of this test: other tests do not sweep its leftovers.
+pub(crate) fn own_scope() -> String {
+    let link = fs::read_link("/proc/thread-self").unwrap();
+    link.into_os_string().into_string().unwrap()
 }
 
 /// Waits for a condition that another process makes true.
@@ -129,20 +131,25 @@ pub(crate) struct Probe {
 
 impl Probe {
     pub(crate) fn start(script: &str) -> Self {
-        Self::start_with(script, "")
+        Self::start_in(&own_scope(), script)
+    }
+
+    pub(crate) fn start_in(scope: &str, script: &str) -> Self {
+        Self::start_with(scope, script, "")
     }
 
     pub(crate) fn start_on_terminal(script: &str) -> Self {
-        Self::start_with(script, "yes")
+        Self::start_with(&own_scope(), script, "yes")
     }
 
     #[expect(
         clippy::disallowed_methods,
         reason = "the runtime itself is nobody's program"
     )]
-    fn start_with(script: &str, terminal: &str) -> Self {
+    fn start_with(scope: &str, script: &str, terminal: &str) -> Self {
         let mut runtime = std::process::Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "support::probe", "--ignored", "--nocapture"])
+            .env(SCOPE, scope)
             .env("PROBE_SCRIPT", script)
             .env("PROBE_TERMINAL", terminal)
             .stdin(Stdio::piped())
@@ -163,13 +170,20 @@ impl Probe {
 }
 
 /// Runs a test that is ignored, because it needs a process of its own.
+#[track_caller]
+pub(crate) fn run_alone(name: &str) {
+    run_alone_in(&own_scope(), name);
+}
+
+/// Runs a test that is ignored in a scope; in none if its name is empty.
 #[expect(
     clippy::disallowed_methods,
     reason = "the runtime itself is nobody's program"
 )]
 #[track_caller]
-pub(crate) fn run_alone(name: &str) {
+pub(crate) fn run_alone_in(scope: &str, name: &str) {
     let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .env(SCOPE, scope)
         .args(["--exact", name, "--ignored", "--nocapture"])
         .output()
         .unwrap();

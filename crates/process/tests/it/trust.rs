@@ -9,8 +9,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use windlass_process::{Command, StartError, peer_is_tool};
 
 use crate::support::{
-    Probe, alive, alone_with_leftovers, eventually, kill, launcher, parent, run_as_ordinary_user,
-    shell, signal, text,
+    Probe, alive, eventually, kill, launcher, parent, run_as_ordinary_user, shell, signal, text,
 };
 
 #[test]
@@ -101,7 +100,6 @@ async fn settle_and_end() {
 
 #[test]
 fn a_connection_of_a_program_is_told_from_others() {
-    let _alone = alone_with_leftovers();
     run_as_ordinary_user("trust::connections");
 }
 
