@@ -12,6 +12,7 @@
 
 mod ancestry;
 mod brand;
+mod brief_waits;
 mod cgroup;
 mod confine_message;
 mod confine_wire;
@@ -60,10 +61,9 @@ mod zygotes;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(crate) use ancestry::descends_from_tool;
+pub(crate) use brief_waits::BriefWaits;
 pub(crate) use confine_message::{ConfineMessage, Outliving};
-pub(crate) use foreground::{
-    BRIEF, BriefWait, Device, Foreground, Runs, Waits, foreground, is_theirs,
-};
+pub(crate) use foreground::{BriefWait, Device, Foreground, Runs, Waits, foreground, is_theirs};
 pub(crate) use guard::OWN_SESSIONS;
 pub(crate) use keeping::{KeepPreparation, adopt, end_held, held_output, holder_socket, look_up};
 pub(crate) use link::{ShimControl, ShimMonitor};

@@ -24,11 +24,7 @@ use rustix::termios::{
 use crate::RemoteProcess;
 use crate::input::Input;
 #[cfg(target_os = "linux")]
-use crate::linux::{BRIEF, BriefWait, Device};
-
-/// The number of brief waits that are remembered.
-#[cfg(target_os = "linux")]
-const SEEN: usize = 64;
+use crate::linux::{BriefWait, BriefWaits, Device};
 
 /// The size of a terminal, at least one row and two columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -359,44 +355,6 @@ impl Terminal {
         let master = self.master.lock();
         let master = master.as_deref();
         act(master.ok_or_else(|| io::Error::from_raw_os_error(libc::EIO))?)
-    }
-}
-
-/// Brief waits since the last input.
-#[cfg(target_os = "linux")]
-#[derive(Debug, Default)]
-struct BriefWaits {
-    typed: Option<Instant>,
-    /// The first wait of each thread with each limit.
-    seen: Vec<BriefWait>,
-    since: Option<Instant>,
-}
-
-#[cfg(target_os = "linux")]
-impl BriefWaits {
-    /// Whether all of these waits have occurred before, or have lasted for
-    /// longer than a moment.
-    fn come_again(&mut self, typed: Option<Instant>, waits: &[BriefWait]) -> bool {
-        if self.typed != typed || self.since.is_none() {
-            *self = Self {
-                typed,
-                seen: Vec::new(),
-                since: Some(Instant::now()),
-            };
-        }
-        let mut come_again = true;
-        for wait in waits {
-            let is_same = |it: &&BriefWait| it.thread == wait.thread && it.limit == wait.limit;
-            if let Some(seen) = self.seen.iter().find(is_same) {
-                come_again &= seen.runs != wait.runs;
-            } else {
-                come_again = false;
-                if self.seen.len() < SEEN {
-                    self.seen.push(wait.clone());
-                }
-            }
-        }
-        come_again || self.since.is_some_and(|since| since.elapsed() > BRIEF)
     }
 }
 
