@@ -265,7 +265,7 @@ impl Terminal {
     pub(crate) fn waits_in_turns(&self, brief: &[BriefWait]) -> bool {
         brief.is_empty() || {
             let typed = self.input.written();
-            self.brief.lock().come_again(typed, brief)
+            self.brief.lock().come_again(typed, brief, Instant::now())
         }
     }
 
