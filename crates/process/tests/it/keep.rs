@@ -1,6 +1,7 @@
 //! Programs that outlive the runtime that started them.
 
 use std::io::{BufRead, BufReader, Write};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -11,13 +12,17 @@ use rustix::net::{
 };
 use windlass_output::OutputOptions;
 use windlass_process::{
-    AdoptOptions, Exit, HeldKey, KeepOptions, Launcher, Process, TakeOverError, TerminalSize,
+    AdoptOptions, Exit, HeldKey, HeldProgram, KeepOptions, Launcher, Process, TakeOverError,
+    TerminalSize,
 };
 
 use crate::support::{GRACE, VICTIMS, alive, eventually, kill, launcher, none_left, parent};
 use crate::support::{shell, signal, stat, text, token, up, victim};
 
-const LEASE: Duration = Duration::from_mins(1);
+/// Longer than any test.
+const LEASE: Duration = Duration::from_mins(10);
+/// How long a holder may take to reply on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Counts as fast as a shell can.
 const COUNT: &str = "i=0; while :; do i=$((i+1)); echo $i; done";
@@ -41,7 +46,6 @@ struct Script {
     text: String,
     folder: PathBuf,
     terminal: bool,
-    lease: Duration,
 }
 
 impl Script {
@@ -50,7 +54,6 @@ impl Script {
             text: text.to_owned(),
             folder: folder.to_owned(),
             terminal: false,
-            lease: LEASE,
         }
     }
 
@@ -69,7 +72,6 @@ impl Keeper {
             .args(["--exact", "keep::keeper", "--ignored", "--nocapture"])
             .env("KEEPER_SCRIPT", &script.text)
             .env("KEEPER_FOLDER", &script.folder)
-            .env("KEEPER_LEASE", script.lease.as_millis().to_string())
             .env("KEEPER_TERMINAL", if script.terminal { "yes" } else { "" })
             .env("KEEPER_NONCE", nonce.unwrap_or_default())
             .stdin(Stdio::piped())
@@ -117,8 +119,47 @@ fn hex(nonce: &[u8; 16]) -> String {
 }
 
 async fn adopt(launcher: &Launcher, key: &HeldKey) -> Result<Process, TakeOverError> {
-    let options = AdoptOptions::new(output_options(&key.folder));
+    let mut options = AdoptOptions::new(output_options(&key.folder));
+    options.patience = PATIENCE;
     launcher.adopt(key, options).await
+}
+
+/// Asks a holder, which may be slow on a busy machine, for the state of its program.
+async fn look_up(key: &HeldKey) -> HeldProgram {
+    let begun = std::time::Instant::now();
+    loop {
+        match key.look_up().await {
+            Err(TakeOverError::Silent { .. }) if begun.elapsed() < PATIENCE => {}
+            held => return held.unwrap(),
+        }
+    }
+}
+
+/// The code and the version of a request to describe a program.
+const DESCRIBE: [u8; 2] = [15, 1];
+
+/// Connects to a holder and sends a request.
+fn request(key: &HeldKey, request: [u8; 2], more: &[u8]) -> OwnedFd {
+    let address = SocketAddrUnix::new(key.folder.join("it.sock")).unwrap();
+    let socket = socket(AddressFamily::UNIX, SocketType::SEQPACKET, None).unwrap();
+    connect(&socket, &address).unwrap();
+    let request = [&request, &key.nonce[..], more].concat();
+    send(&socket, &request, SendFlags::NOSIGNAL).unwrap();
+    socket
+}
+
+/// Receives a holder's reply: a status.
+#[track_caller]
+fn assert_status(holder: &OwnedFd) {
+    let mut reply = [0; 256];
+    let (length, _) = recv(holder, &mut reply[..], RecvFlags::empty()).unwrap();
+    assert_eq!((length > 0, reply[0]), (true, 16));
+}
+
+/// Makes a holder end a lease now.
+fn expire_lease(key: &HeldKey) {
+    let order = b"windlass test order: expire the lease";
+    assert_status(&request(key, DESCRIBE, order));
 }
 
 /// Not a test: what [`Keeper`] runs.
@@ -129,13 +170,12 @@ async fn keeper() {
     let folder = PathBuf::from(variable("KEEPER_FOLDER"));
     let nonce = variable("KEEPER_NONCE");
     let process = if nonce.is_empty() {
-        let lease = Duration::from_millis(variable("KEEPER_LEASE").parse().unwrap());
         let mut command = shell(&variable("KEEPER_SCRIPT"))
             .stdin(windlass_process::Stdin::Pipe)
             .merge_output()
             .output(output_options(&folder))
             .keep(KeepOptions {
-                lease,
+                lease: LEASE,
                 folder: folder.clone(),
                 name: "it".to_owned(),
                 output: output_options(&folder),
@@ -271,14 +311,11 @@ async fn a_held_program_never_blocks() {
 fn the_end_of_a_lease_leaves_none_and_a_receipt() {
     let folder = tempfile::tempdir().unwrap();
     let token = token();
-    let script = Script {
-        lease: Duration::from_millis(200),
-        ..Script::new(&victim(&token), folder.path())
-    };
-    let keeper = script.start();
+    let keeper = Script::new(&victim(&token), folder.path()).start();
     up(&token);
-    keeper.kill();
+    let key = keeper.kill();
     assert_eq!(alive(&token).len(), VICTIMS);
+    expire_lease(&key);
     none_left(&token);
     let receipt = folder.path().join("it.receipt");
     eventually("the receipt is there", || receipt.exists());
@@ -354,7 +391,7 @@ async fn a_sweep_leaves_what_is_held_alone() {
     let program = keeper.program;
     let key = keeper.kill();
     let launcher = launcher();
-    let held = key.look_up().await.unwrap();
+    let held = look_up(&key).await;
     assert_eq!((held.program, &held.exit), (program, &None));
     assert_eq!(held.holder, parent(program));
     let holders = [held.holder];
@@ -372,10 +409,10 @@ async fn a_holder_tells_how_its_program_stands() {
     let folder = tempfile::tempdir().unwrap();
     let key = Script::new("exit 5", folder.path()).start().kill();
     let launcher = launcher();
-    let mut held = key.look_up().await.unwrap();
+    let mut held = look_up(&key).await;
     while held.exit.is_none() {
         tokio::task::yield_now().await;
-        held = key.look_up().await.unwrap();
+        held = look_up(&key).await;
     }
     assert_eq!(held.exit, Some(Exit::Code(5)));
     assert_eq!(held.owner, None);
@@ -386,7 +423,7 @@ async fn a_holder_tells_how_its_program_stands() {
     );
     let process = adopt(&launcher, &key).await.unwrap();
     assert_eq!(process.wait().await, Exit::Code(5));
-    let held = key.look_up().await.unwrap();
+    let held = look_up(&key).await;
     assert_eq!(held.owner, Some(std::process::id()));
 }
 
@@ -394,27 +431,16 @@ async fn a_holder_tells_how_its_program_stands() {
 async fn everybody_who_asks_at_once_is_answered() {
     let folder = tempfile::tempdir().unwrap();
     let key = Script::new("exec sleep 1000", folder.path()).start().kill();
-    let holder = key.look_up().await.unwrap().holder;
+    let holder = look_up(&key).await.holder;
     // Its zygote would continue it.
     let zygote = parent(holder);
     kill(zygote);
     eventually("the zygote is gone", || parent(holder) != zygote);
     signal(holder, rustix::process::Signal::STOP);
-    let address = SocketAddrUnix::new(folder.path().join("it.sock")).unwrap();
-    let describe = [&[15, 1][..], &key.nonce].concat();
-    let askers: Vec<_> = (0..6)
-        .map(|_| {
-            let socket = socket(AddressFamily::UNIX, SocketType::SEQPACKET, None).unwrap();
-            connect(&socket, &address).unwrap();
-            send(&socket, &describe, SendFlags::NOSIGNAL).unwrap();
-            socket
-        })
-        .collect();
+    let askers: Vec<_> = (0..6).map(|_| request(&key, DESCRIBE, &[])).collect();
     signal(holder, rustix::process::Signal::CONT);
-    for asker in askers {
-        let mut reply = [0; 256];
-        let (length, _) = recv(&asker, &mut reply[..], RecvFlags::empty()).unwrap();
-        assert_eq!((length > 0, reply[0]), (true, 16));
+    for asker in &askers {
+        assert_status(asker);
     }
     adopt(&launcher(), &key).await.unwrap().end(GRACE).await;
 }
@@ -452,7 +478,7 @@ async fn the_lease_of_a_program_with_limits_ends_too() {
         ..windlass_sandbox::ResourceLimits::default()
     });
     let command = shell(&victim(&token)).keep(KeepOptions {
-        lease: Duration::from_millis(200),
+        lease: LEASE,
         folder: folder.path().to_owned(),
         name: "it".to_owned(),
         output: output_options(folder.path()),
@@ -460,7 +486,10 @@ async fn the_lease_of_a_program_with_limits_ends_too() {
     });
     let process = launcher.start(command).await.unwrap();
     up(&token);
+    let key = process.held_key().unwrap().clone();
     process.leave().await;
+    assert_eq!(alive(&token).len(), VICTIMS);
+    expire_lease(&key);
     none_left(&token);
     let receipt = folder.path().join("it.receipt");
     eventually("the receipt is there", || receipt.exists());

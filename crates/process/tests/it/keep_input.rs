@@ -31,7 +31,9 @@ async fn hand_on(launcher: &Launcher, process: Process) -> Process {
     let key = process.held_key().unwrap().clone();
     process.leave().await;
     drop(process);
-    let options = AdoptOptions::new(OutputOptions::default());
+    let mut options = AdoptOptions::new(OutputOptions::default());
+    // Its holder may be slow on a busy machine.
+    options.patience = Duration::from_secs(20);
     launcher.adopt(&key, options).await.unwrap()
 }
 
