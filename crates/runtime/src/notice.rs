@@ -84,6 +84,12 @@ impl Notices {
         self.remove(handle, supersedes)
     }
 
+    /// Withdraws one notice, if it is still queued. Returns its number.
+    pub(crate) fn withdraw_one(&mut self, number: u64) -> Vec<u64> {
+        let withdrawn = self.queue.extract_if(.., |queued| queued.number == number);
+        withdrawn.map(|queued| queued.number).collect()
+    }
+
     fn remove(&mut self, handle: u64, needless: impl Fn(NoticeKind) -> bool) -> Vec<u64> {
         self.queue
             .extract_if(.., |queued| {
@@ -172,10 +178,16 @@ impl SessionInner {
         }
     }
 
-    /// Queues a notice beside those on the handle's state.
-    pub(crate) fn add_notice(&self, handle: u64, notice: Notice) {
+    /// Queues a notice beside those on the handle's state. Returns its number.
+    pub(crate) fn add_notice(
+        &self,
+        handle: u64,
+        notice: Notice,
+        delivered: Option<DeliveryCallback>,
+    ) -> u64 {
         let number = self.journal.append(SessionEvent::Noticed(notice.clone()));
-        self.notices.lock().add(handle, number, notice, None);
+        self.notices.lock().add(handle, number, notice, delivered);
+        number
     }
 }
 

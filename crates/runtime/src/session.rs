@@ -227,19 +227,22 @@ impl Session {
         taken.notices
     }
 
-    /// Queues a notice that does not concern a handle, such as the loss of a
-    /// server.
-    pub fn notify(&self, notice: Notice) {
-        self.inner.push_notice(0, notice);
+    /// Queues a notice that does not concern a handle of this session, such as
+    /// the loss of a server. Returns its number, for [`Session::withdraw`].
+    pub fn notify(&self, notice: Notice) -> u64 {
+        self.inner.add_notice(0, notice, None)
     }
 
     /// [`Session::notify`] with a callback for delivery. It is dropped if the
     /// notice is never delivered.
-    pub fn notify_then(&self, notice: Notice, delivered: impl FnOnce() + Send + 'static) {
-        let inner = &self.inner;
-        let number = inner.journal.append(SessionEvent::Noticed(notice.clone()));
-        let delivered = Some(Box::new(delivered) as _);
-        inner.notices.lock().add(0, number, notice, delivered);
+    pub fn notify_then(&self, notice: Notice, delivered: impl FnOnce() + Send + 'static) -> u64 {
+        self.inner.add_notice(0, notice, Some(Box::new(delivered)))
+    }
+
+    /// Withdraws a notice of this number unless it was delivered.
+    pub fn withdraw(&self, notice: u64) {
+        let withdrawn = self.inner.notices.lock().withdraw_one(notice);
+        self.inner.tell_delivered(withdrawn);
     }
 
     /// Ends the session: every handle that is not kept, every one-shot, and

@@ -261,7 +261,7 @@ fn hand_back(session: &SessionInner, handle: &Handle, id: &HandleId, lock: &str)
         }
     };
     let notice = notice::notice(handle, NoticeLevel::Info, NoticeKind::Content, text);
-    session.add_notice(handle.number, notice);
+    session.add_notice(handle.number, notice, None);
     true
 }
 

@@ -300,7 +300,8 @@ impl Windlass {
         let logs = self.state_dir.join("logs");
         let kept = self.kept.clone();
         move || {
-            launcher.sweep(&[]);
+            let ended = launcher.sweep(&[]);
+            tracing::debug!(ended, "the leftovers of dead runtimes are swept");
             remove_logs_of_the_dead(&logs, &kept::log_folders(&kept));
         }
     }

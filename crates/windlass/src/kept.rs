@@ -95,13 +95,15 @@ impl Windlass {
         let mut adopted = Vec::new();
         for kept in survey.handles {
             match &kept.standing {
-                HeldStanding::Held { .. } | HeldStanding::Stopped { .. } => adopted.push(kept),
+                HeldStanding::Held { .. } | HeldStanding::Stopped { .. } => {
+                    adopted.push((kept, None));
+                }
                 // Another window of the same client, or the predecessor, which is about to end.
                 HeldStanding::Owned { .. } if !named => {
                     let session = session.id().to_string();
                     windlass_task::spawn(successor.clone().outlast(session, kept.handle));
                 }
-                _ => successor.notify(session, kept),
+                _ => successor.notify(session, kept, None),
             }
         }
         successor.adopt(session, adopted).await;
@@ -124,25 +126,28 @@ struct Successor {
     lines: bool,
 }
 
+/// The number of the notice that a holder does not reply, if there was one.
+type SilenceNotice = Option<u64>;
+
 impl Successor {
-    async fn adopt(&self, session: &Session, mut handles: Vec<SurveyedHandle>) {
-        for kept in &mut handles {
+    async fn adopt(&self, session: &Session, mut handles: Vec<(SurveyedHandle, SilenceNotice)>) {
+        for (kept, _) in &mut handles {
             // Its previous owner may have rewritten the file.
             if let Some(handle) = self.store.handle(kept.handle.name()) {
                 kept.handle = handle;
             }
         }
-        let adopted = handles.iter().map(|kept| AdoptedHandle {
+        let adopted = handles.iter().map(|(kept, _)| AdoptedHandle {
             kept: kept.handle.clone(),
             is_stopped: matches!(kept.standing, HeldStanding::Stopped { .. }),
         });
         let outcomes = session.adopt(adopted.collect(), self.lines).await;
-        for (mut kept, outcome) in handles.into_iter().zip(outcomes) {
+        for ((mut kept, silence), outcome) in handles.into_iter().zip(outcomes) {
             match outcome {
-                AdoptOutcome::Adopted | AdoptOutcome::Left => {}
+                AdoptOutcome::Adopted | AdoptOutcome::Left => settled(session, &kept, silence),
                 AdoptOutcome::Taken { owner } => {
                     kept.standing = HeldStanding::Owned { owner };
-                    self.notify(session, kept);
+                    self.notify(session, kept, silence);
                 }
                 AdoptOutcome::Gone => {
                     let mut kept = self.store.standing(kept.handle).await;
@@ -150,7 +155,7 @@ impl Successor {
                         // It did not give it away a moment ago, and is asked again.
                         kept.standing = HeldStanding::Silent;
                     }
-                    self.notify(session, kept);
+                    self.notify(session, kept, silence);
                 }
             }
         }
@@ -158,18 +163,25 @@ impl Successor {
 
     /// Notifies the assistant of a handle that was not adopted. A finished
     /// handle is then forgotten, and one whose holder does not respond is
-    /// adopted later.
-    fn notify(&self, session: &Session, kept: SurveyedHandle) {
+    /// adopted later. Its silence is reported once.
+    fn notify(&self, session: &Session, kept: SurveyedHandle, silence: SilenceNotice) {
         let notice = of_standing(&kept);
         if kept.standing == HeldStanding::Silent {
-            session.notify(notice);
-            windlass_task::spawn(self.clone().retry(session.id().to_string(), kept.handle));
-        } else if kept.is_over() {
+            let silence = silence.unwrap_or_else(|| {
+                tracing::debug!(handle = %kept.handle.handle, "a holder does not reply");
+                session.notify(notice)
+            });
+            let session = session.id().to_string();
+            windlass_task::spawn(self.clone().retry(session, kept.handle, silence));
+            return;
+        }
+        if kept.is_over() {
             let (store, name) = (self.store.clone(), kept.handle.name().to_owned());
             session.notify_then(notice, move || store.forget(&name));
         } else {
             session.notify(notice);
         }
+        settled(session, &kept, silence);
     }
 
     /// Takes a handle over whose runtime ends within [`PREDECESSOR`].
@@ -184,7 +196,7 @@ impl Successor {
             match &surveyed.standing {
                 HeldStanding::Owned { .. } => kept = surveyed.handle,
                 HeldStanding::Held { .. } | HeldStanding::Stopped { .. } => {
-                    return Box::pin(self.adopt(&session, vec![surveyed])).await;
+                    return Box::pin(self.adopt(&session, vec![(surveyed, None)])).await;
                 }
                 // It was that runtime's to tell.
                 _ => return,
@@ -194,7 +206,7 @@ impl Successor {
 
     /// Asks a holder that did not respond again and again, for as long as the
     /// session lasts.
-    async fn retry(self, session: String, mut kept: KeptHandle) {
+    async fn retry(self, session: String, mut kept: KeptHandle, silence: u64) {
         loop {
             tokio::time::sleep(RETRY).await;
             let surveyed = self.store.standing(kept).await;
@@ -204,12 +216,22 @@ impl Successor {
             match &surveyed.standing {
                 HeldStanding::Silent => kept = surveyed.handle,
                 HeldStanding::Held { .. } | HeldStanding::Stopped { .. } => {
-                    return Box::pin(self.adopt(&session, vec![surveyed])).await;
+                    let adopted = vec![(surveyed, Some(silence))];
+                    return Box::pin(self.adopt(&session, adopted)).await;
                 }
-                _ => return self.notify(&session, surveyed),
+                _ => return self.notify(&session, surveyed, Some(silence)),
             }
         }
     }
+}
+
+/// The assistant is told the outcome. An undelivered notice of the holder's silence is out of date.
+fn settled(session: &Session, kept: &SurveyedHandle, silence: SilenceNotice) {
+    if let Some(silence) = silence {
+        session.withdraw(silence);
+    }
+    let handle = &kept.handle.handle;
+    tracing::debug!(%handle, "the adoption of a kept handle is settled");
 }
 
 /// Stores kept handles in the user's state directory.

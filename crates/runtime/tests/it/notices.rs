@@ -252,6 +252,42 @@ async fn a_front_end_can_give_notice_too() {
     );
 }
 
+fn kept(text: &str) -> Notice {
+    Notice {
+        level: NoticeLevel::Warning,
+        kind: NoticeKind::Kept,
+        handle: None,
+        tool: None,
+        text: text.to_owned(),
+    }
+}
+
+#[tokio::test]
+async fn notices_of_a_front_end_do_not_replace_each_other() {
+    let stage = Stage::new();
+    stage.session.notify(kept("`a` does not reply"));
+    stage.session.notify_then(kept("`b` is lost"), || {});
+    stage.session.notify(kept("`c` does not reply"));
+    assert_eq!(
+        stage.notices(),
+        "notice warning kept: `a` does not reply\n\
+         notice warning kept: `b` is lost\n\
+         notice warning kept: `c` does not reply"
+    );
+}
+
+#[tokio::test]
+async fn a_front_end_can_withdraw_a_notice_that_was_not_delivered() {
+    let stage = Stage::new();
+    let withdrawn = stage.session.notify(kept("`a` does not reply"));
+    let delivered = stage.session.notify(kept("`b` does not reply"));
+    stage.session.withdraw(withdrawn);
+    assert_eq!(stage.notices(), "notice warning kept: `b` does not reply");
+    stage.session.notify(kept("`b` still runs"));
+    stage.session.withdraw(delivered);
+    assert_eq!(stage.notices(), "notice warning kept: `b` still runs");
+}
+
 #[tokio::test]
 async fn an_announcement_reaches_every_open_session_once() {
     let catalogue = windlass_runtime::Catalogue::new();
