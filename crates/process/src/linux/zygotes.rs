@@ -148,13 +148,13 @@ impl RunningZygote {
         let limit = argument_of(limit::original());
         let envp = environment.iter().chain(&variables);
         let envp = StringList::new(envp.map(CString::as_c_str));
-        let args = [
+        let arguments = [
             name,
             limit,
             #[cfg(debug_assertions)]
             argument_of(super::scope::number(own)),
         ];
-        let argv = StringList::new(args.iter().map(CString::as_c_str));
+        let argv = StringList::new(arguments.iter().map(CString::as_c_str));
         let null = |to| FdAction::Open {
             path: c"/dev/null",
             to,
