@@ -190,6 +190,8 @@ impl Project {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("SHELL", "/bin/sh")
+            // Other tests do not sweep its leftovers: this thread is a scope of its own.
+            .env("WINDLASS_SWEEP_SCOPE", own_thread())
             .env("HOME", &home)
             .env("XDG_CONFIG_HOME", home.join("config"))
             .env("XDG_STATE_HOME", home.join("state"))
@@ -566,6 +568,11 @@ pub fn within(limit: Duration, what: &str, mut condition: impl FnMut() -> bool) 
 pub fn workspace() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().unwrap()
+}
+
+/// The target of the link to the calling thread in `/proc`.
+fn own_thread() -> PathBuf {
+    fs::read_link("/proc/thread-self").unwrap_or_default()
 }
 
 /// The files below a folder, however deep; none when it is not there.
