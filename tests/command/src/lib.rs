@@ -22,6 +22,7 @@
     reason = "tests are the only users"
 )]
 
+pub mod kept_support;
 pub mod lease_orders;
 pub mod mcp_support;
 pub mod pool_support;

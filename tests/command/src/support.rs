@@ -254,29 +254,6 @@ impl Project {
         self.lines(&[&["drive"], args].concat())
     }
 
-    /// Starts `windlass drive` with a session of this name.
-    pub fn drive_named(&self, name: &str) -> Drive {
-        self.lines(&["drive", "--session", name])
-    }
-
-    /// The files that lead to kept handles.
-    pub fn kept_files(&self) -> Vec<PathBuf> {
-        let Ok(files) = fs::read_dir(self.state_dir().join("kept")) else {
-            return Vec::new();
-        };
-        let files = files.map(|file| file.unwrap().path());
-        files
-            .filter(|file| file.extension().is_some_and(|it| it == "json"))
-            .collect()
-    }
-
-    /// The process that holds the only kept handle.
-    pub fn holder(&self) -> u32 {
-        let file = &self.kept_files()[0];
-        let kept: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
-        u32::try_from(kept["key"]["holder"][0].as_u64().unwrap()).unwrap()
-    }
-
     /// Starts a subcommand that takes and returns lines.
     pub fn lines(&self, args: &[&str]) -> Drive {
         self.lines_of(self.windlass(args))

@@ -73,7 +73,7 @@ fn the_next_session_continues_with_a_kept_handle_on_a_host() {
     );
     assert_eq!(project.kept_files().len(), 1);
     drive.kill();
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     still_running(&mut drive, "dev");
     // What was read before is not told again.
     assert_eq!(act(&mut drive, "fetch", "dev")["content"], Value::Null);
@@ -82,7 +82,7 @@ fn the_next_session_continues_with_a_kept_handle_on_a_host() {
     // The end of input leaves it too.
     drive.close_input();
     drive.wait();
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     let apply = json!({"action": "apply", "id": "dev", "input": "now"});
     let last = drive.content("shell", apply);
     assert_eq!(
@@ -102,7 +102,7 @@ fn numbered_output_survives_deaths_of_the_near_runtime() {
     drive.run([spawn_kept("it", script)]);
     for _ in 0..2 {
         drive.kill();
-        drive = project.drive_named("work");
+        drive = project.drive_adopting("work");
         still_running(&mut drive, "it");
     }
     let awaited = json!({"until": [{"id": "it", "pattern": "60999"}], "timeout_secs": 60});
@@ -131,7 +131,7 @@ fn numbered_output_survives_deaths_of_the_near_runtime() {
 fn an_abort_after_a_take_over_is_verified_and_leaves_nothing() {
     let orphan = Orphan::kept_for(600);
     let Orphan { project, victim } = &orphan;
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     still_running(&mut drive, "it");
     let aborted = act(&mut drive, "abort", "it");
     assert_eq!(aborted["state"], json!("stopped"), "{aborted}");
@@ -192,7 +192,7 @@ fn a_terminal_on_a_host_is_drawn_again_for_the_next_runtime() {
     let said = drive.content("shell", apply(line)).to_string();
     assert!(said.contains("one 2"), "{said}");
     drive.kill();
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     still_running(&mut drive, "it");
     let fetch = json!({"action": "fetch", "id": "it", "view": "screen"});
     let screen = drive.content("shell", fetch).to_string();

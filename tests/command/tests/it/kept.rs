@@ -55,7 +55,7 @@ fn the_next_session_of_the_name_continues_with_a_kept_handle() {
     );
     assert_eq!(project.kept_files().len(), 1);
     drive.kill();
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     let told = told(&mut drive);
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(
@@ -68,7 +68,7 @@ fn the_next_session_of_the_name_continues_with_a_kept_handle() {
     let apply = json!({"action": "apply", "id": "dev", "input": "hello"});
     assert_eq!(drive.content("shell", apply)["content"], "got hello\n");
     drive.kill();
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     let apply = json!({"action": "apply", "id": "dev", "input": "now"});
     let last = drive.content("shell", apply);
     assert_eq!(
@@ -89,7 +89,7 @@ fn a_session_of_another_name_leaves_kept_handles_alone() {
     assert_eq!(told(&mut other), [""; 0]);
     let mut unnamed = project.drive();
     assert_eq!(told(&mut unnamed), [""; 0]);
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     assert_eq!(told(&mut drive).len(), 1);
     act(&mut drive, "abort", "dev");
 }
@@ -105,13 +105,13 @@ fn the_end_of_input_starts_the_lease() {
     ]);
     drive.finish();
     assert_eq!((kept.alive().len(), other.alive().len()), (1, 0));
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     assert_eq!(told(&mut drive).len(), 1);
     let ended = act(&mut drive, "abort", "kept");
     assert_eq!(ended["ended"], 1, "{ended}");
     assert!(kept.alive().is_empty());
     drive.kill();
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     assert_eq!(told(&mut drive), [""; 0]);
 }
 
@@ -132,7 +132,7 @@ fn a_program_that_stopped_while_it_was_held_tells_how() {
             .iter()
             .all(|(_, state)| *state == 'Z')
     });
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     let told = told(&mut drive);
     assert!(told[0].contains("stopped with exit code 3"), "{told:?}");
     assert!(told[0].ends_with("begun\nfailed"), "{told:?}");
@@ -178,7 +178,7 @@ fn a_held_server_answers_in_the_gap() {
     };
     drive.kill();
     assert!(get("/gap").contains("404"));
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     let until = json!({"until": [{"id": "web", "pattern": "GET /gap"}], "timeout_secs": 50});
     let matched = drive.content("await", until);
     assert!(
@@ -192,7 +192,7 @@ fn a_held_server_answers_in_the_gap() {
 #[test]
 fn one_more_than_allowed_runs_and_says_that_it_is_not_kept() {
     let project = keeping_project(600, 1);
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     drive.run([spawn_kept("first", "sleep 1000")]);
     let second = drive.run([spawn_kept("second", "sleep 1000")]);
     let second = &second["replies"][0]["content"];
@@ -202,7 +202,7 @@ fn one_more_than_allowed_runs_and_says_that_it_is_not_kept() {
         @r#""not kept: 1 handles are kept already, the maximum (`max` in the user's [kept]); it ends when this session does""#
     );
     drive.kill();
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     let told = told(&mut drive);
     assert!(told.len() == 1 && told[0].contains("`first`"), "{told:?}");
     act(&mut drive, "abort", "first");
@@ -252,7 +252,7 @@ fn every_spawn_is_kept_where_the_user_says_so() {
     refused["arguments"]["keep"] = json!(false);
     drive.run([spawn("kept", "sleep 1000"), refused]);
     drive.kill();
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     let told = told(&mut drive);
     assert!(told.len() == 1 && told[0].contains("`kept`"), "{told:?}");
     act(&mut drive, "abort", "kept");
@@ -295,7 +295,7 @@ fn a_person_who_had_taken_over_still_has_it() {
     let mut kept: Value = serde_json::from_str(&text).unwrap();
     kept["lock"] = json!({"id": "lck_1", "lease_ms": 600_000, "written": 0});
     fs::write(file, kept.to_string()).unwrap();
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     let refused = drive.error(
         "shell",
         json!({"action": "apply", "id": "dev", "input": "x"}),
@@ -307,7 +307,7 @@ fn a_person_who_had_taken_over_still_has_it() {
 #[test]
 fn a_tool_that_is_gone_leaves_its_handle_where_it_is() {
     let project = keeping_project(600, 8);
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     let victim = Victim::new();
     drive.run([spawn_kept("dev", &victim.only_sleep())]);
     drive.kill();

@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use windlass_outside::{needs, skip};
 
 use crate::kept::{act, keeping_project, spawn_kept, told};
+use crate::kept_support::settled;
 use crate::processes::{VICTIMS, Victim, has_exited, kill, parent, signal};
 use crate::programs::windlass;
-use crate::support::{Project, call, eventually, spawn};
+use crate::support::{Drive, Project, call, eventually, spawn};
 
 #[test]
 fn the_end_of_a_lease_leaves_none_and_is_reported_once() {
@@ -35,7 +36,7 @@ fn the_end_of_a_lease_leaves_none_and_is_reported_once() {
         let names = names.map(|file| file.unwrap().file_name().into_string().unwrap());
         names.filter(|name| name.ends_with(".receipt")).count() == 9
     });
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     let told_now = told(&mut drive);
     assert_eq!(told_now.len(), 9);
     let ended = format!("was ended when its lease was over: {VICTIMS} processes");
@@ -44,7 +45,7 @@ fn the_end_of_a_lease_leaves_none_and_is_reported_once() {
         "{told_now:?}"
     );
     drive.kill();
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     assert_eq!(told(&mut drive), [""; 0]);
     assert_eq!(
         fs::read_dir(project.state_dir().join("kept"))
@@ -70,7 +71,7 @@ fn a_limit_that_is_exceeded_while_it_is_held_is_named() {
         let mut names = fs::read_dir(project.state_dir().join("kept")).unwrap();
         names.any(|file| file.unwrap().path().extension() == Some("receipt".as_ref()))
     });
-    let told_now = told(&mut project.drive_named("work"));
+    let told_now = told(&mut project.drive_adopting("work"));
     let limit = "was ended because it exceeded a limit (`processes`)";
     assert!(
         told_now.len() == 1 && told_now[0].contains(limit),
@@ -97,7 +98,7 @@ fn what_is_not_kept_is_gone_beside_what_is() {
         victims.iter().all(|victim| victim.alive().is_empty())
     });
     assert_eq!(kept.alive().len(), VICTIMS);
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     assert_eq!(told(&mut drive).len(), 1);
     assert_eq!(act(&mut drive, "abort", "kept")["ended"], VICTIMS);
 }
@@ -112,7 +113,7 @@ fn a_killed_holder_is_reported_as_lost_and_leaves_none() {
     let holder = project.holder();
     drive.kill();
     kill(holder);
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     let told = told(&mut drive);
     assert!(told.len() == 1 && told[0].contains("is lost"), "{told:?}");
     eventually("none is left", || victim.alive().is_empty());
@@ -127,7 +128,7 @@ fn a_killed_zygote_changes_nothing() {
     victim.wait_until_up();
     kill(parent(project.holder()).unwrap());
     drive.kill();
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     let told = told(&mut drive);
     assert!(
         told.len() == 1 && told[0].contains("still running"),
@@ -150,7 +151,7 @@ fn a_holder_and_its_zygote_killed_together_leave_none_at_the_next_start() {
     kill(zygote);
     eventually("the zygote is gone", || has_exited(zygote));
     kill(holder);
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     let told = told(&mut drive);
     assert!(told.len() == 1 && told[0].contains("is lost"), "{told:?}");
     eventually("none is left", || victim.alive().is_empty());
@@ -161,7 +162,7 @@ fn a_holder_and_its_zygote_killed_together_leave_none_at_the_next_start() {
 fn a_runtime_killed_while_it_spawns_leaves_no_unknown_program() {
     let project = keeping_project(600, 64);
     for round in 0..12_u64 {
-        let mut drive = project.drive_named("work");
+        let mut drive = project.drive_adopting("work");
         let mut known = told(&mut drive).len();
         let victim = Victim::new();
         drive.send(&json!([spawn_kept(
@@ -175,7 +176,7 @@ fn a_runtime_killed_while_it_spawns_leaves_no_unknown_program() {
             std::thread::sleep(Duration::from_micros(round * 700));
         }
         drive.kill();
-        let mut drive = project.drive_named("work");
+        let mut drive = project.drive_adopting("work");
         let texts = told(&mut drive);
         let name = format!("`v{round}`");
         if texts
@@ -209,7 +210,7 @@ fn a_runtime_killed_while_it_adopts_loses_nothing() {
         std::thread::sleep(Duration::from_millis(20 + round * 15));
         drive.kill();
     }
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     let until = json!({"until": [{"id": "count", "pattern": "^done$"}], "timeout_secs": 50});
     let matched = drive.content("await", until);
     assert_eq!(matched["matched"][0]["line"], "done", "{matched}");
@@ -337,6 +338,88 @@ fn a_stopped_holder_does_not_delay_the_others() {
     act(&mut drive, "abort", "fine");
 }
 
+/// Two handles whose holders are stopped, and the next runtime, which knows that they do not reply.
+struct StoppedHolders {
+    project: Project,
+    drive: Drive,
+    zygote: u32,
+    holders: Vec<u32>,
+}
+
+impl StoppedHolders {
+    fn new() -> Self {
+        let project = keeping_project(600, 8);
+        let mut drive = project.drive_named("work");
+        drive.run(["one", "two"].map(|id| spawn_kept(id, "sleep 1000")));
+        let holders = project.holders();
+        let zygote = parent(holders[0]).unwrap();
+        drive.kill();
+        signal(zygote, Signal::STOP);
+        for holder in &holders {
+            signal(*holder, Signal::STOP);
+        }
+        // A sweep of the same scope would continue them.
+        let mut command = project.windlass(&["drive", "--session", "work"]);
+        command.env("WINDLASS_SWEEP_SCOPE", "");
+        command.env("WINDLASS_LOG", "windlass::kept=debug");
+        let drive = project.lines_of(command);
+        eventually("it knows that both are silent", || {
+            drive.stderr().matches("a holder does not reply").count() == 2
+        });
+        Self {
+            project,
+            drive,
+            zygote,
+            holders,
+        }
+    }
+
+    fn go_on(&mut self) {
+        for holder in &self.holders {
+            signal(*holder, Signal::CONT);
+        }
+        eventually("both are adopted", || settled(&self.drive) == 2);
+    }
+
+    /// The ids in the next notices, which have this text.
+    #[track_caller]
+    fn told(&mut self, text: &str) -> Vec<&'static str> {
+        let texts = told(&mut self.drive);
+        assert!(texts.iter().all(|it| it.contains(text)), "{texts:?}");
+        let ids = ["one", "two"].into_iter();
+        let told = ids.filter(|id| texts.iter().any(|it| it.contains(&format!("`{id}`"))));
+        let told: Vec<_> = told.collect();
+        assert_eq!(texts.len(), told.len(), "{texts:?}");
+        told
+    }
+}
+
+impl Drop for StoppedHolders {
+    fn drop(&mut self) {
+        signal(self.zygote, Signal::CONT);
+        self.drive.kill();
+        // Without their files, the holders end their programs.
+        let _ = fs::remove_dir_all(self.project.state_dir());
+    }
+}
+
+#[test]
+fn holders_that_do_not_reply_are_each_reported_once_and_adopted_later() {
+    let mut stopped = StoppedHolders::new();
+    assert_eq!(stopped.told("does not reply now"), ["one", "two"]);
+    stopped.go_on();
+    assert_eq!(stopped.told("still running"), ["one", "two"]);
+    assert_eq!(stopped.told(""), [""; 0]);
+}
+
+#[test]
+fn of_a_holder_that_replies_before_anything_is_told_only_the_adoption_is_told() {
+    let mut stopped = StoppedHolders::new();
+    stopped.go_on();
+    assert_eq!(stopped.told("still running"), ["one", "two"]);
+    assert_eq!(stopped.told(""), [""; 0]);
+}
+
 #[test]
 fn a_corrupt_state_file_is_reported_and_its_program_ended() {
     let project = keeping_project(600, 8);
@@ -363,7 +446,7 @@ fn a_state_folder_that_is_gone_leaves_none() {
     fs::remove_dir_all(project.state_dir()).unwrap();
     drive.kill();
     eventually("none is left", || victim.alive().is_empty());
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     assert_eq!(told(&mut drive), [""; 0]);
 }
 
@@ -378,7 +461,7 @@ fn after_another_boot_a_handle_is_lost() {
     drive.kill();
     kept["boot"] = json!("another");
     fs::write(file, kept.to_string()).unwrap();
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     let told = told(&mut drive);
     assert!(
         told.len() == 1 && told[0].contains("the machine was restarted"),

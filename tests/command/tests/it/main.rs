@@ -13,7 +13,7 @@
 )]
 
 use windlass_command_tests::{
-    lease_orders, mcp_support, pool_support, processes, programs, ssh_server, support,
+    kept_support, lease_orders, mcp_support, pool_support, processes, programs, ssh_server, support,
 };
 
 mod answering;

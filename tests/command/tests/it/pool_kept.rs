@@ -29,7 +29,7 @@ fn the_next_session_continues_with_a_kept_handle_on_a_worker() {
     assert_eq!(content["content"], "begun\n", "{reply}");
     assert!(content.get("note").is_none(), "{reply}");
     drive.kill();
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     let told = told(&mut drive);
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].contains("still running"), "{told:?}");
@@ -59,7 +59,7 @@ fn an_abort_after_a_take_over_on_a_worker_leaves_nothing() {
     drive.run([spawn_kept("it", &victim.script())]);
     victim.wait_until_up();
     drive.kill();
-    let mut drive = project.drive_named("work");
+    let mut drive = project.drive_adopting("work");
     let told = told(&mut drive);
     assert!(told[0].contains("still running"), "{told:?}");
     let aborted = act(&mut drive, "abort", "it");
