@@ -1,17 +1,13 @@
 //! `windlass mcp` as an agent starts it.
 
 use std::process::Stdio;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use windlass_outside::needs;
 
 use crate::processes::{Victim, kill};
 use crate::programs::windlass;
-use crate::support::{Project, eventually, within};
-
-/// When nothing may be left any more: the grace, and a loaded machine.
-const PROMISED: Duration = Duration::from_secs(10);
+use crate::support::{Project, eventually};
 
 #[test]
 fn the_built_in_tools_cost_less_than_a_thousand_tokens() {
@@ -150,7 +146,7 @@ fn nothing_outlives_a_killed_client() {
     }
     kill(client.id());
     client.wait().unwrap();
-    within(PROMISED, "nothing is left", || {
+    eventually("nothing is left", || {
         victims.iter().all(|victim| victim.alive().is_empty())
     });
 }
