@@ -8,7 +8,7 @@ use windlass_process::{
     AdoptOptions, Exit, KeepOptions, Launcher, Process, Stdin, TerminalSize, WriteError,
 };
 
-use crate::support::{GRACE, eventually, launcher, shell};
+use crate::support::{DEADLINE, GRACE, eventually, launcher, shell};
 
 /// More than a pipe takes.
 const MUCH: usize = 400_000;
@@ -33,7 +33,7 @@ async fn hand_on(launcher: &Launcher, process: Process) -> Process {
     drop(process);
     let mut options = AdoptOptions::new(OutputOptions::default());
     // Its holder may be slow on a busy machine.
-    options.patience = Duration::from_secs(20);
+    options.patience = DEADLINE;
     launcher.adopt(&key, options).await.unwrap()
 }
 

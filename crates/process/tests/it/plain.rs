@@ -1,12 +1,10 @@
 //! The same without a zygote: plain process groups.
 
-use std::time::Duration;
-
 use windlass_process::{
     Command, Exit, Launcher, LauncherOptions, Receipt, StartError, Stdin, WriteError,
 };
 
-use crate::support::{GRACE, alive, eventually, shell, text, token};
+use crate::support::{DEADLINE, GRACE, alive, eventually, shell, text, token};
 
 fn launcher() -> Launcher {
     let launcher = Launcher::new(LauncherOptions {
@@ -70,7 +68,7 @@ async fn a_grandchild_that_holds_the_pipe_does_not_delay_the_exit() {
         .start(shell(&format!("sleep {token} & echo ok")))
         .await
         .unwrap();
-    let exit = tokio::time::timeout(Duration::from_secs(20), process.wait()).await;
+    let exit = tokio::time::timeout(DEADLINE, process.wait()).await;
     assert_eq!(exit, Ok(Exit::Code(0)));
     assert_eq!(text(&process), "ok\n");
     assert_eq!(process.end(GRACE).await.ended, 1);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use windlass_process::{Command, Exit, Signal, SignalError, StartError, Stdin, WriteError};
 use windlass_skip::skip;
 
-use crate::support::{alive, eventually, launcher, name, shell, text, token};
+use crate::support::{DEADLINE, alive, eventually, launcher, name, shell, text, token};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_program_writes_and_returns_is_told() {
@@ -65,7 +65,7 @@ async fn a_grandchild_that_holds_the_pipe_does_not_delay_the_exit() {
         .start(shell(&format!("sleep {token} & echo ok")))
         .await
         .unwrap();
-    let exit = tokio::time::timeout(Duration::from_secs(20), process.wait()).await;
+    let exit = tokio::time::timeout(DEADLINE, process.wait()).await;
     assert_eq!(exit, Ok(Exit::Code(0)));
     assert_eq!(text(&process), "ok\n");
     assert_eq!(process.remaining().await, 1);

@@ -10,7 +10,7 @@ use windlass_sandbox::{
     HostPattern, NetworkRule, OnUnavailable, ProjectPlaces, SandboxMode, SandboxSettings, resolve,
 };
 
-use crate::support::{eventually, launcher, run_without_namespaces, shell, text};
+use crate::support::{eventually, launcher, run_without_namespaces, shell, text, token};
 
 /// A machine in small: a home with secrets and a project in it, outside of `/tmp`.
 pub(crate) struct Machine {
@@ -396,19 +396,15 @@ async fn temporary_files_are_private_and_shared_by_the_calls_of_a_sandbox() {
     fs::write(outside.path().join("x"), "x").unwrap();
     let launcher = machine.launcher(&workspace());
     let name = outside.path().display();
+    let mine = format!("/tmp/mine-{}", token());
     let script =
-        format!("ls {name} 2>/dev/null || echo hidden; echo mine > /tmp/mine; echo s > /dev/shm/s");
+        format!("ls {name} 2>/dev/null || echo hidden; echo mine > {mine}; echo s > /dev/shm/s");
     let (text, _) = run(&launcher, &script, &machine.root, &machine.home).await;
     assert_eq!(text, "hidden\n");
-    let (text, _) = run(
-        &launcher,
-        "cat /tmp/mine /dev/shm/s",
-        &machine.root,
-        &machine.home,
-    )
-    .await;
+    let show = format!("cat {mine} /dev/shm/s");
+    let (text, _) = run(&launcher, &show, &machine.root, &machine.home).await;
     assert_eq!(text, "mine\ns\n");
-    assert!(!Path::new("/tmp/mine").exists());
+    assert!(!Path::new(&mine).exists());
 }
 
 /// Every family of sockets, and what became of it.
@@ -472,18 +468,21 @@ async fn no_socket_leads_out() {
 async fn loopback_is_shared_within_a_sandbox_and_not_with_the_machine() {
     let machine = Machine::new();
     let launcher = machine.launcher(&with_network(NetworkRule::Loopback));
-    let server = start(
-        &launcher,
-        "exec python3 -u -c 'import socket; s = socket.create_server((\"127.0.0.1\", 4567)); print(\"up\"); c, _ = s.accept(); c.sendall(b\"hello\")'",
-        &machine.root,
-        &machine.home,
-    )
-    .await;
+    // The machine's own server has the same port meanwhile.
+    let outside = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = outside.local_addr().unwrap().port();
+    let server = format!(
+        "exec python3 -u -c 'import socket; s = socket.create_server((\"127.0.0.1\", {port})); print(\"up\"); c, _ = s.accept(); c.sendall(b\"hello\")'"
+    );
+    let server = start(&launcher, &server, &machine.root, &machine.home).await;
     eventually("the server is up", || text(&server).contains("up"));
-    assert!(std::net::TcpStream::connect("127.0.0.1:4567").is_err());
-    let client = "python3 -c 'import socket; print(socket.create_connection((\"127.0.0.1\", 4567)).recv(9))'";
-    let (text, _) = run(&launcher, client, &machine.root, &machine.home).await;
+    let client = format!(
+        "python3 -c 'import socket; print(socket.create_connection((\"127.0.0.1\", {port})).recv(9))'"
+    );
+    let (text, _) = run(&launcher, &client, &machine.root, &machine.home).await;
     assert_eq!(text, "b'hello'\n");
+    outside.set_nonblocking(true).unwrap();
+    assert!(outside.accept().is_err(), "it came to the machine's server");
 }
 
 async fn allowed_hosts_are_reached_through_the_proxy_and_others_are_refused() {

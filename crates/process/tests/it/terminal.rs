@@ -277,7 +277,7 @@ async fn the_program_may_clean_up_within_the_grace() {
     let script = "trap 'sleep 0.1; echo cleaned; exit 7' TERM; echo ready; while :; do :; done";
     let process = launcher().start(terminal(script)).await.unwrap();
     eventually("it is ready", || process.output().written() > 0);
-    process.end(Duration::from_secs(20)).await;
+    process.end(Duration::from_mins(10)).await;
     assert_eq!(process.exit(), Some(Exit::Code(7)));
     assert_eq!(text(&process), "ready\ncleaned\n");
 }
@@ -297,7 +297,7 @@ async fn hangs_up(launcher: &Launcher) {
         heard.display()
     );
     // Longer than hearing of it takes; a `sleep` that was just being made may miss that it is asked to end.
-    let command = terminal(&script).grace(Duration::from_secs(5));
+    let command = terminal(&script).grace(Duration::from_secs(20));
     let process = launcher.start(command).await.unwrap();
     eventually("it is ready", || process.output().written() > 0);
     let program = process.pid();

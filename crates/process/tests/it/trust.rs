@@ -175,7 +175,8 @@ s.recv(1)";
         script.display(),
         path.display()
     ));
-    eventually("it waits", || !alive("while [").is_empty());
+    let waits = format!("while [ ! -e {} ]", go.display());
+    eventually("it waits", || !alive(&waits).is_empty());
     let shim = parent(probe.program);
     let zygote = parent(shim);
     let keepers = [probe.runtime.id(), zygote, shim];
