@@ -27,3 +27,50 @@ fn a_program_that_is_there_is_used() {
 fn a_missing_program_that_nobody_listed_fails_the_test() {
     has_program("here", "no-such-program");
 }
+
+/// The log and the stderr of an ignored test of this program.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test runs itself with a log of its own"
+)]
+fn run(test: &str) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let output = std::process::Command::new(env::current_exe().unwrap())
+        .args(["--exact", test, "--ignored", "--nocapture"])
+        .env("WINDLASS_SKIP_LOG", &log)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let told = String::from_utf8(output.stderr).unwrap();
+    (std::fs::read_to_string(log).unwrap(), told)
+}
+
+#[test]
+fn a_skip_ends_the_test_and_is_logged_with_its_reason() {
+    let (log, told) = run("tests::leaves");
+    assert_eq!(log, "tests::leaves: there is no sea\n");
+    assert_eq!(told, "skipped: tests::leaves: there is no sea\n");
+}
+
+#[ignore = "run by the test above"]
+#[test]
+fn leaves() {
+    let missing = "sea";
+    if !missing.is_empty() {
+        crate::skip!("there is no {missing}");
+    }
+    panic!("it goes on");
+}
+
+#[test]
+fn the_skips_of_another_process_are_logged() {
+    let (log, _) = run("tests::relays");
+    assert_eq!(log, "it::other: there is no sea\n");
+}
+
+#[ignore = "run by the test above"]
+#[test]
+fn relays() {
+    relay("running 1 test\nskipped: it::other: there is no sea\n");
+}
