@@ -22,7 +22,8 @@ fn ask(drive: &mut Drive, request: Value) -> (Value, Vec<Value>) {
     }
 }
 
-fn value(drive: &mut Drive, request: Value) -> Value {
+/// The value of the reply to a request.
+pub(crate) fn value(drive: &mut Drive, request: Value) -> Value {
     let (reply, _) = ask(drive, request);
     assert!(reply["error"].is_null(), "{reply}");
     reply["value"].clone()

@@ -3,9 +3,10 @@
 
 use std::ops::RangeInclusive;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::hosts_faults::{assert_numbers, logged};
+use crate::drive_requests::value;
+use crate::hosts_faults::assert_numbers;
 use crate::processes::Victim;
 use crate::support::{Drive, Project, eventually, lines_of, spawn};
 
@@ -24,7 +25,7 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    /// Starts the handles, and waits for their processes.
+    /// Starts the handles, and waits for their processes and the first numbers.
     pub(crate) fn begin(project: Project, mut drive: Drive) -> Self {
         let crowd = Victim::new();
         let handles = (0..HANDLES).map(|number| spawn(&format!("h{number}"), &crowd.trio()));
@@ -36,13 +37,14 @@ impl Scene {
             !started.to_string().contains("\"is_error\":true"),
             "{started}"
         );
-        let scene = Self {
+        let mut scene = Self {
             drive,
             project,
             crowd,
             typed: 0,
         };
         scene.expect_crowd();
+        scene.next_numbers(0);
         scene
     }
 
@@ -112,13 +114,25 @@ impl Scene {
     }
 
     /// The numbers that arrived are a beginning without a gap.
-    pub(crate) fn expect_first_numbers(&self) {
-        let numbers = lines_of(NUMBERS);
-        let logs = logged(&self.project);
-        let mut logs = logs.iter().filter(|log| log.starts_with("100000"));
-        let log = logs.next().expect("some numbers have arrived");
-        assert!(numbers.starts_with(log.as_str()), "{} bytes", log.len());
-        assert_eq!(logs.next(), None);
+    pub(crate) fn expect_first_numbers(&mut self) {
+        let (mut text, mut from) = (String::new(), 0);
+        loop {
+            let piece = self.next_numbers(from);
+            text.push_str(piece["text"].as_str().unwrap());
+            from = piece["to"].as_u64().unwrap();
+            if piece["ended"] == json!(true) {
+                break;
+            }
+        }
+        assert!(!text.is_empty());
+        let is_beginning = lines_of(NUMBERS).starts_with(&text);
+        assert!(is_beginning, "{} bytes", text.len());
+    }
+
+    /// Waits for numbers from an offset on, or for their end.
+    fn next_numbers(&mut self, from: u64) -> Value {
+        let request = json!({"op": "output", "handle": "numbers", "from": from, "wait": true});
+        value(&mut self.drive, request)
     }
 
     /// Waits until a tool runs there again.
