@@ -1,3 +1,4 @@
+use insta::assert_snapshot;
 use windlass_protocol::HandleId;
 
 use super::*;
@@ -21,11 +22,14 @@ fn the_model_reads_what_a_question_is_about() {
         form: None,
         rendering: None,
     };
-    assert_eq!(
-        question_text(&ask),
-        "The tool `git` (handle `h`) asks, after printing:\n  -old\n  +new\n  2 of 3\n\nIt asks: \
-         Stage this hunk?"
-    );
+    assert_snapshot!(question_text(&ask), @"
+    The tool `git` (handle `h`) asks, after printing:
+      -old
+      +new
+      2 of 3
+
+    It asks: Stage this hunk?
+    ");
 }
 
 #[test]

@@ -1,3 +1,5 @@
+use insta::assert_snapshot;
+
 use super::*;
 
 fn providers(variables: &[(&str, &str)]) -> Providers {
@@ -24,23 +26,21 @@ async fn error(variables: &[(&str, &str)], model: &str) -> String {
 
 #[tokio::test]
 async fn a_missing_key_names_its_variable_and_who_needs_none() {
-    assert_eq!(
+    assert_snapshot!(
         error(&[], "anthropic/x").await,
-        "`anthropic` needs a key: set `ANTHROPIC_API_KEY`; these providers need none: ollama, \
-         llamacpp, lmstudio, vllm"
+        @"`anthropic` needs a key: set `ANTHROPIC_API_KEY`; these providers need none: ollama, llamacpp, lmstudio, vllm"
     );
-    assert_eq!(
+    assert_snapshot!(
         error(&[("GEMINI_API_KEY", "  ")], "gemini/x").await,
-        "`gemini` needs a key: set `GEMINI_API_KEY` or `GOOGLE_API_KEY`; these providers need \
-         none: ollama, llamacpp, lmstudio, vllm"
+        @"`gemini` needs a key: set `GEMINI_API_KEY` or `GOOGLE_API_KEY`; these providers need none: ollama, llamacpp, lmstudio, vllm"
     );
 }
 
 #[tokio::test]
 async fn a_name_without_a_provider_is_refused() {
-    assert_eq!(
+    assert_snapshot!(
         error(&[], "gpt").await,
-        "`gpt` is not a model; write provider/name, such as `anthropic/claude-sonnet-4-5`"
+        @"`gpt` is not a model; write provider/name, such as `anthropic/claude-sonnet-4-5`"
     );
     assert!(
         error(&[], "nobody/x")

@@ -1,3 +1,4 @@
+use insta::assert_snapshot;
 use serde_json::json;
 use windlass_protocol::{ActionSet, Parameters};
 
@@ -26,9 +27,9 @@ fn names_are_short_and_begin_with_a_letter() {
     for name in ["", "1a", "-a", "a.b", "a b", "ä", &"a".repeat(49)] {
         assert!(check_name(name).is_err(), "{name}");
     }
-    assert_eq!(
+    assert_snapshot!(
         check_name("a.b").unwrap_err().to_string(),
-        "`a.b` cannot be a tool's name; use a letter or `_`, then up to 47 of A-Z a-z 0-9 _ -"
+        @"`a.b` cannot be a tool's name; use a letter or `_`, then up to 47 of A-Z a-z 0-9 _ -"
     );
 }
 

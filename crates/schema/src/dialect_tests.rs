@@ -1,3 +1,5 @@
+use insta::assert_snapshot;
+
 use super::*;
 
 #[test]
@@ -10,9 +12,8 @@ fn every_name_is_read_back() {
 #[test]
 fn an_unknown_name_is_answered_with_the_known_ones() {
     let error = "openapi".parse::<Dialect>().unwrap_err();
-    assert_eq!(
+    assert_snapshot!(
         error.to_string(),
-        "`openapi` is not a schema dialect; use one of json-schema, anthropic, openai, \
-         openai-strict, gemini, gemini-legacy, mcp, ollama, llama-cpp"
+        @"`openapi` is not a schema dialect; use one of json-schema, anthropic, openai, openai-strict, gemini, gemini-legacy, mcp, ollama, llama-cpp"
     );
 }

@@ -1,3 +1,4 @@
+use insta::assert_snapshot;
 use windlass_protocol::{ActionSet, Parameters};
 
 use super::*;
@@ -50,9 +51,9 @@ fn a_one_shot_makes_action_and_id_optional_and_says_what_omitting_does() {
         false,
     ));
     assert!(schema.get("required").is_none());
-    assert_eq!(
-        schema["properties"]["action"]["description"],
-        "spawn: needs id, command; abort: needs id. Omit to run once: needs command."
+    assert_snapshot!(
+        schema["properties"]["action"]["description"].as_str().unwrap(),
+        @"spawn: needs id, command; abort: needs id. Omit to run once: needs command."
     );
 }
 

@@ -1,5 +1,6 @@
 use std::io::{Cursor, Read};
 
+use insta::assert_snapshot;
 use serde_json::json;
 
 use super::*;
@@ -59,20 +60,21 @@ fn a_schema_needs_no_tool() {
 #[test]
 fn what_is_not_understood_is_said() {
     let said = |args: &[&str], stdin: &str| from(args, stdin).unwrap_err().to_string();
-    assert_eq!(
+    assert_snapshot!(
         said(&[], ""),
-        "there is no invocation; pass `context` and `tool` as arguments, or on stdin"
+        @"there is no invocation; pass `context` and `tool` as arguments, or on stdin"
     );
-    assert_eq!(
+    assert_snapshot!(
         said(&["--help"], ""),
-        "there is no invocation; pass `context` and `tool` as arguments, or on stdin"
+        @"there is no invocation; pass `context` and `tool` as arguments, or on stdin"
     );
-    for stdin in ["[]", "nonsense", r#"{"context":1}"#, r#"{"tool":{}}"#] {
-        assert_eq!(
-            said(&[], stdin),
-            "stdin does not begin with one JSON object that has `context` and `tool`"
-        );
-    }
+    let inputs = ["[]", "nonsense", r#"{"context":1}"#, r#"{"tool":{}}"#];
+    assert_snapshot!(inputs.map(|stdin| said(&[], stdin)).join("\n"), @"
+    stdin does not begin with one JSON object that has `context` and `tool`
+    stdin does not begin with one JSON object that has `context` and `tool`
+    stdin does not begin with one JSON object that has `context` and `tool`
+    stdin does not begin with one JSON object that has `context` and `tool`
+    ");
     assert_eq!(
         said(&[r#"{"action":"dance"}"#, TOOL], ""),
         "the context is invalid"

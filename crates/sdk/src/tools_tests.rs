@@ -5,6 +5,7 @@
 
 use std::io::Cursor;
 
+use insta::assert_snapshot;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -184,9 +185,9 @@ fn text_is_given_unchanged_and_everything_else_as_json() {
 #[test]
 fn a_tool_that_is_not_there_is_reported_with_those_that_are() {
     let answer = call(cargo_check(), "cargo_test", json!({}));
-    assert_eq!(
-        answer["result"]["Err"]["message"],
-        json!("there is no tool `cargo_test` in this program; it has `cargo_check`")
+    assert_snapshot!(
+        answer["result"]["Err"]["message"].as_str().unwrap(),
+        @"there is no tool `cargo_test` in this program; it has `cargo_check`"
     );
 }
 
@@ -333,14 +334,14 @@ fn an_interactive_tool_answers_with_its_program() {
         })
     );
     let answer = call(git(true), "git", json!({"command": "push"}));
-    assert_eq!(
-        answer["result"]["Err"]["message"],
-        json!(r#"argument `command`: expected one of "stage", "log", got "push""#)
+    assert_snapshot!(
+        answer["result"]["Err"]["message"].as_str().unwrap(),
+        @r#"argument `command`: expected one of "stage", "log", got "push""#
     );
     let answer = call(git(true), "git", json!({}));
-    assert_eq!(
-        answer["result"]["Err"]["message"],
-        json!(r#"argument `command` is missing; expected one of "stage", "log""#)
+    assert_snapshot!(
+        answer["result"]["Err"]["message"].as_str().unwrap(),
+        @r#"argument `command` is missing; expected one of "stage", "log""#
     );
 }
 
@@ -401,23 +402,22 @@ fn what_no_model_could_be_given_is_found_before_one_is() {
         "two tools are named `cargo_check`; rename one of them"
     );
     let tools = Tools::new().add(Tool::new("no spaces", nothing));
-    assert_eq!(
+    assert_snapshot!(
         error(tools),
-        "tool `no spaces`: `no spaces` cannot be a tool's name; use a letter or `_`, then up to 47 of A-Z a-z 0-9 _ -"
+        @"tool `no spaces`: `no spaces` cannot be a tool's name; use a letter or `_`, then up to 47 of A-Z a-z 0-9 _ -"
     );
     let tools = Tools::new().add(Tool::stateful::<Taken>("taken"));
-    assert_eq!(
+    assert_snapshot!(
         error(tools),
-        "tool `taken`: a tool with actions cannot have a parameter `input`; action, id, input, \
-         view, keys, enter are reserved"
+        @"tool `taken`: a tool with actions cannot have a parameter `input`; action, id, input, view, keys, enter are reserved"
     );
     let one = |args: NotStruct, _: &Call| match args {
         NotStruct::One => Ok(""),
     };
     let tools = Tools::new().add(Tool::new("one", one));
-    assert_eq!(
+    assert_snapshot!(
         error(tools),
-        "the arguments of tool `one` are not a struct with named fields; wrap them in one, and put enums into its fields"
+        @"the arguments of tool `one` are not a struct with named fields; wrap them in one, and put enums into its fields"
     );
 }
 

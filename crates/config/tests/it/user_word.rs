@@ -1,6 +1,7 @@
 //! A trusted project never lifts what the user says, and some keys are the
 //! user's alone.
 
+use insta::assert_snapshot;
 use windlass_config::{Config, McpTransport, SecretTarget, ToolSource};
 use windlass_protocol::{RuleAction, RunMode};
 
@@ -38,10 +39,9 @@ fn providers_are_the_users() {
         Some("https://mine.example.com")
     );
     assert_eq!(providers["openai"].api_key_env, None);
-    assert_eq!(
+    assert_snapshot!(
         told(&config, "providers.llm.evil"),
-        "`providers.llm.evil` of the project has no effect: only your own configuration sets the \
-         addresses and keys of model providers (.windlass/config.toml:4:16)"
+        @"`providers.llm.evil` of the project has no effect: only your own configuration sets the addresses and keys of model providers (.windlass/config.toml:4:16)"
     );
     told(&config, "providers.llm.openai");
 }

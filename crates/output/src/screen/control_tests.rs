@@ -1,3 +1,5 @@
+use insta::assert_snapshot;
+
 use super::super::Screen;
 use super::super::recording::bytes;
 
@@ -165,9 +167,9 @@ fn settings_are_reported_and_unknown_ones_are_not_repeated() {
 
 #[test]
 fn capabilities_are_reported_each_for_itself() {
-    assert_eq!(
+    assert_snapshot!(
         reply("\\eP+q436F;544e;6b75\\e\\\\"),
-        "^[P1+r436F=323536^[\\^[P1+r544e=787465726D2D323536636F6C6F72^[\\^[P1+r6b75=1B4F41^[\\"
+        @r"^[P1+r436F=323536^[\^[P1+r544e=787465726D2D323536636F6C6F72^[\^[P1+r6b75=1B4F41^[\"
     );
     assert_eq!(reply("\\eP+qzz;7878\\e\\\\"), "^[P0+r^[\\^[P0+r^[\\");
 }
