@@ -126,6 +126,13 @@ macro_rules! init_before_main {
     };
 }
 
+/// Calls [`init`] before `main`, for a test program: nothing on this system.
+#[cfg(not(target_os = "linux"))]
+#[macro_export]
+macro_rules! init_before_main {
+    () => {};
+}
+
 #[cfg(all(test, target_os = "linux"))]
 init_before_main!();
 
