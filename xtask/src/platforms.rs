@@ -65,7 +65,11 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     for platform in platforms {
         let outcome = check(platform, &tools)?;
         let compiled = units.intersection(&outcome.compiled).count();
-        println!("{}: {compiled} of {} compile", platform.triple, units.len());
+        println!(
+            "{}: {compiled} of {} targets compile",
+            platform.triple,
+            units.len()
+        );
         faults.extend(faults_of(platform, &units, &outcome));
     }
     for fault in &faults {
@@ -168,7 +172,7 @@ fn check(platform: &CheckedPlatform, tools: &Tools) -> anyhow::Result<CheckOutco
         .args(["check", "-Z", "build-std=std,panic_abort,test"])
         .args(["--target", platform.triple])
         .args(["--workspace", "--all-targets", "--keep-going"])
-        .arg("--message-format=json-render-diagnostics")
+        .arg("--message-format=json")
         .stdout(Stdio::piped());
     tools.configure(&mut command, platform)?;
     read(command)
@@ -192,11 +196,15 @@ fn read(mut command: Command) -> anyhow::Result<CheckOutcome> {
                 let unit = Unit::new(package, &artifact.target, artifact.profile.test);
                 outcome.compiled.insert(unit);
             }
-            Message::CompilerMessage(message)
-                if message.message.level == DiagnosticLevel::Error =>
-            {
-                let package = package_name(&message.package_id.repr).to_owned();
-                outcome.broken.insert((package, message.target.name));
+            Message::CompilerMessage(message) => {
+                eprint!(
+                    "{}",
+                    message.message.rendered.as_deref().unwrap_or_default()
+                );
+                if message.message.level == DiagnosticLevel::Error {
+                    let package = package_name(&message.package_id.repr).to_owned();
+                    outcome.broken.insert((package, message.target.name));
+                }
             }
             _ => {}
         }

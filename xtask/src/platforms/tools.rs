@@ -120,6 +120,7 @@ impl Tools {
         std::fs::create_dir_all(&headers)?;
         command
             .env("RUSTC", self.rustc()?)
+            .env("LD_LIBRARY_PATH", self.root().join(LIBRARY_FOLDER))
             .env("RUSTC_BOOTSTRAP", "1")
             .env("CARGO_TARGET_DIR", self.folder.join("build"))
             .env("CARGO_INCREMENTAL", "0")
@@ -131,24 +132,19 @@ impl Tools {
         Ok(())
     }
 
-    /// The compiler, which finds its own libraries.
+    /// Where the compiler's packages are unpacked.
+    fn root(&self) -> PathBuf {
+        self.folder.join("debian/root")
+    }
+
     fn rustc(&self) -> anyhow::Result<PathBuf> {
-        let root = self.folder.join("debian/root");
-        let rustc = root.join("usr/bin/rustc");
+        let rustc = self.root().join("usr/bin/rustc");
         ensure!(
             rustc.is_file(),
             "the packages have not brought `{}`",
             rustc.display()
         );
-        let libraries = root.join(LIBRARY_FOLDER);
-        self.script(
-            "rustc",
-            &format!(
-                "LD_LIBRARY_PATH='{}' exec '{}' \"$@\"",
-                libraries.display(),
-                rustc.display()
-            ),
-        )
+        Ok(rustc)
     }
 
     /// A compiler for C. Build scripts name the platform as clang does, and zig has names of its own.
