@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
+use crate::test::{PreparedTests, TestOptions};
 use crate::workspace;
 
 use inline::Record;
@@ -66,24 +67,8 @@ fn empty(folder: &Path) -> anyhow::Result<()> {
 
 /// Runs the tests, and returns whether all passed. Snapshots that differ do not fail them.
 fn run_tests(arguments: &[String], pending: &Path) -> anyhow::Result<bool> {
-    let mut command = workspace::cargo_command();
-    command.args(["test", "--no-fail-fast"]);
-    let selects =
-        |argument: &String| argument.starts_with("-p") || argument.starts_with("--package");
-    if !arguments.iter().any(selects) {
-        command.arg("--workspace");
-    }
-    command
-        .args(arguments)
-        .env("INSTA_UPDATE", "new")
-        .env("INSTA_FORCE_PASS", "1")
-        .env("INSTA_PENDING_DIR", pending);
-    let said = workspace::shown(&command);
-    println!("$ {said}");
-    let status = command
-        .status()
-        .with_context(|| format!("cannot run `{said}`"))?;
-    Ok(status.success())
+    let options = TestOptions::read(arguments)?;
+    PreparedTests::prepare(options.packages())?.record_snapshots(&options, pending)
 }
 
 /// The result of accepting all records.

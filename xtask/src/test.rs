@@ -22,7 +22,7 @@ mod tree;
 
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
         return Ok(());
     }
     let options = TestOptions::read(arguments)?;
-    PreparedTests::prepare(&options.packages)?.run(&options)
+    PreparedTests::prepare(options.packages())?.run(&options)
 }
 
 /// Built tests, on a machine that has what they need as far as possible.
@@ -92,7 +92,7 @@ impl PreparedTests {
         let allowed = AllowedSkips::read()?;
         let is_fault =
             |test: &str, reason: &str| options.strict && !allowed.allow_test(test, reason);
-        let results = self.run_rust_tests(options)?;
+        let results = self.run_rust_tests(options, &[])?;
         times::write(&results, options.jobs)?;
         print!("{}", times::table(&results));
         let mut tally = Tally::default();
@@ -121,15 +121,37 @@ impl PreparedTests {
         Ok(())
     }
 
+    /// Runs the selected tests so that a snapshot that differs leaves a record below `pending`, and does not fail its test.
+    /// Returns whether all passed.
+    pub(crate) fn record_snapshots(
+        &self,
+        options: &TestOptions,
+        pending: &Path,
+    ) -> anyhow::Result<bool> {
+        let variables = [
+            ("INSTA_UPDATE", "new".into()),
+            ("INSTA_FORCE_PASS", "1".into()),
+            ("INSTA_PENDING_DIR", pending.into()),
+        ];
+        let results = self.run_rust_tests(options, &variables)?;
+        let failed = |result: &TestResult| matches!(result.verdict, Verdict::Failed(_));
+        Ok(!results.iter().any(failed))
+    }
+
     /// Runs the selected tests of the workspace's binaries, and prints those that did not simply pass.
-    fn run_rust_tests(&self, options: &TestOptions) -> anyhow::Result<Vec<TestResult>> {
+    /// `variables` are set for each test in addition.
+    fn run_rust_tests(
+        &self,
+        options: &TestOptions,
+        variables: &[(&'static str, OsString)],
+    ) -> anyhow::Result<Vec<TestResult>> {
         let mut tests: Vec<Test> = self.all.clone();
         tests.retain(|test| options.select(test));
         in_good_order(&mut tests);
         println!("running {} tests, {} at once", tests.len(), options.jobs);
         let pool = PoolOptions {
             jobs: options.jobs,
-            environment: self.environment(options.sandbox),
+            environment: [self.environment(options.sandbox), variables.to_vec()].concat(),
         };
         let results = pool::run(&self.built, &tests, &pool, &report)?;
         for result in &results {
@@ -146,8 +168,6 @@ impl PreparedTests {
             ("PATH", self.provided.path.clone()),
             (programs::SKIP, self.provided.missing.join(",").into()),
             (PROGRAMS, self.programs.clone().into()),
-            // A snapshot that differs is a failure, and writes nothing.
-            ("INSTA_UPDATE", "no".into()),
         ];
         if sandbox == ToolSandbox::Workspace {
             environment.push((SANDBOX, "workspace".into()));
@@ -159,7 +179,7 @@ impl PreparedTests {
         let mut command = workspace::cargo_command();
         command
             .args(["test", "--doc", "--no-fail-fast"])
-            .args(binaries::selection(&options.packages))
+            .args(binaries::selection(options.packages()))
             .envs(self.environment(options.sandbox));
         doctests::run(command, tally)
     }

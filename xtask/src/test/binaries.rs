@@ -167,9 +167,7 @@ impl TestBinary {
         command
             .current_dir(&self.folder)
             .env("CARGO_MANIFEST_DIR", &self.folder)
-            .env("CARGO_PKG_NAME", &self.package)
-            // Otherwise each test with a snapshot asks cargo for it.
-            .env("INSTA_WORKSPACE_ROOT", workspace::root());
+            .env("CARGO_PKG_NAME", &self.package);
         command
     }
 }

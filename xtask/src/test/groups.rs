@@ -38,6 +38,13 @@ pub(super) const GROUPS: &[Group] = &[
         tests: &["windlass-command-tests it pool", "windlass-cli it pool"],
     },
     Group {
+        name: "kept",
+        at_once: 2,
+        limit: Duration::from_mins(3),
+        reason: "a holder that does not reply is waited for, and twenty programs count through fifty deaths",
+        tests: &["windlass-command-tests it kept"],
+    },
+    Group {
         name: "connection",
         at_once: 3,
         limit: Duration::from_mins(2),

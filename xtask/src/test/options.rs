@@ -21,8 +21,7 @@ pub(super) const USAGE: &str = "\
 /// Which tests run, and how.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TestOptions {
-    /// The packages to build and to test; empty: all.
-    pub(super) packages: Vec<String>,
+    packages: Vec<String>,
     /// Parts of the names of tests; empty: all.
     filters: Vec<String>,
     /// The only target to test.
@@ -73,6 +72,11 @@ impl TestOptions {
             }
         }
         Ok(options)
+    }
+
+    /// The packages to build and to test; empty: all.
+    pub(crate) fn packages(&self) -> &[String] {
+        &self.packages
     }
 
     /// Whether this test was selected.

@@ -32,13 +32,13 @@ struct StressOptions {
 /// Runs the selected tests again and again, and names those that failed at least once.
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     let options = StressOptions::read(arguments)?;
-    let tests = PreparedTests::prepare(&options.tests.packages)?;
+    let tests = PreparedTests::prepare(options.tests.packages())?;
     let _load = options.load.then(Load::start).transpose()?;
     let mut tally = Tally::default();
     let mut failures: BTreeMap<String, usize> = BTreeMap::new();
     for round in 1..=options.times {
         println!("\n== round {round} of {}", options.times);
-        for result in tests.run_rust_tests(&options.tests)? {
+        for result in tests.run_rust_tests(&options.tests, &[])? {
             tally.add(&result);
             if let TestResult {
                 test,

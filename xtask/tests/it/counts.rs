@@ -203,7 +203,7 @@ fn counts(passed: usize, failed: usize, skipped: usize) -> String {
 
 #[test]
 fn the_counts_are_the_last_line() {
-    let machine = Machine::new(&PROGRAMS);
+    let machine = Machine::without(&["npm"]);
     machine.test("one", "").test("two", "");
     let (stdout, succeeded) = machine.check(EXAMPLES, &[]);
     assert_eq!(last_line(&stdout), counts(4, 0, SUITES));
@@ -233,7 +233,7 @@ fn the_whole_workspace_is_built_unless_a_package_is_selected() {
 
 #[test]
 fn a_failed_test_is_named_and_shown_with_its_output() {
-    let machine = Machine::new(&PROGRAMS);
+    let machine = Machine::without(&["npm"]);
     machine
         .test("good", "")
         .test("bad", "echo unexpected >&2; exit 101");
@@ -247,7 +247,7 @@ fn a_failed_test_is_named_and_shown_with_its_output() {
 
 #[test]
 fn a_failed_example_is_counted_and_told_by_the_exit_code() {
-    let machine = Machine::new(&PROGRAMS);
+    let machine = Machine::without(&["npm"]);
     machine.test("good", "");
     let (stdout, succeeded) = machine.check(FAILING_EXAMPLES, &[]);
     assert_eq!(last_line(&stdout), counts(2, 1, SUITES));

@@ -170,14 +170,15 @@ s.recv(1)";
     // One that has outlived its runtime, its zygote and its shim, and has no environment.
     let go = folder.join("go");
     let probe = Probe::start(&format!(
-        "env -i setsid -f sh -c 'while [ ! -e {} ]; do sleep 0.02; done; python3 {} {}'; sleep 1000",
+        "env -i setsid -f sh -c 'while [ ! -e {} ]; do sleep 0.02; done; python3 {} {}'; exec sleep 1000",
         go.display(),
         script.display(),
         path.display()
     ));
     let waits = format!("while [ ! -e {} ]", go.display());
     eventually("it waits", || !alive(&waits).is_empty());
-    let shim = parent(probe.program);
+    let program = probe.program;
+    let shim = parent(program);
     let zygote = parent(shim);
     let keepers = [probe.runtime.id(), zygote, shim];
     for pid in keepers {
@@ -192,6 +193,8 @@ s.recv(1)";
     let (accepted, _) = listener.accept().unwrap();
     assert!(peer_is_tool(accepted.as_fd()));
     drop(accepted);
+    // Nothing is left that would end it.
+    kill(program);
 
     // One that has gone since it connected, and whose pid may be anybody's.
     let gone = format!(

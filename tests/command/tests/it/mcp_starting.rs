@@ -129,10 +129,10 @@ fn a_config_that_does_not_load_leaves_one_tool_that_says_why() {
     // Another mistake, while it runs.
     project.write_own("[conversaton]\n");
     let told = mcp.call(name, json!({})).to_string();
-    assert_snapshot!(filtered(&told), @"");
+    assert_snapshot!(filtered(&told), @r#"{"content":[{"type":"text","text":"the configuration is invalid\n[folder]/home/config/windlass/config.toml:1:2: unknown key `conversaton` in the top level; did you mean `conversation`?\n1 | [conversaton]\n  |  ^^^^^^^^^^^\nFix this, then reconnect the MCP server `windlass`."}],"isError":true}"#);
     project.write_own("");
     let told = mcp.call(name, json!({})).to_string();
-    assert_snapshot!(filtered(&told), @r#"{"content":[{"type":"text","text":"the configuration is valid now; reconnect the MCP server `windlass` to get its tools. The error at start was: the configuration is invalid\n.windlass/config.toml:2:1: unknown key `comand` in `conversation.tools.x`; did you mean `command`?\n2 | comand = \"ls\"\n  | ^^^^^^"}],"isError":true}"#);
+    assert_snapshot!(filtered(&told), @r#"{"content":[{"type":"text","text":"the configuration is valid now; reconnect the MCP server `windlass` to get its tools. The error at start was: the configuration is invalid\n[folder]/home/config/windlass/config.toml:2:1: unknown key `comand` in `conversation.tools.x`; did you mean `command`?\n2 | comand = \"ls\"\n  | ^^^^^^"}],"isError":true}"#);
 }
 
 #[test]

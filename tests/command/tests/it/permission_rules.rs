@@ -3,6 +3,7 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
+use crate::filtered::filtered;
 use crate::support::{Drive, Project, call};
 
 const RULES: &str = r#"
@@ -153,10 +154,10 @@ fn a_wrong_word_is_reported_with_its_place() {
         Project::with_own_config("[conversation.tools.shell.permissions]\n\"rm *\" = \"forbid\"\n");
     let listed = project.run(&["tools"], "");
     assert_eq!(listed.code(), Some(2));
-    let said = listed.stderr();
+    let said = filtered(&listed.stderr());
     assert_snapshot!(said, @r#"
     windlass: the configuration is invalid
-    .windlass/config.toml:2:10: `conversation.tools.shell.permissions."rm *"` must be one of "allow", "ask", "deny", not "forbid"
+    [folder]/home/config/windlass/config.toml:2:10: `conversation.tools.shell.permissions."rm *"` must be one of "allow", "ask", "deny", not "forbid"
     2 | "rm *" = "forbid"
       |          ^^^^^^^^
     "#);
