@@ -45,7 +45,7 @@ impl Seen {
 
     /// Sightings that rely on names, however slow the machine is.
     fn take_young(&self) -> Sightings {
-        let taken = self.take(Duration::from_secs(3600));
+        let taken = self.take(Duration::from_hours(1));
         assert!(taken.folders.is_empty() && taken.renewed_at.is_some());
         taken
     }

@@ -114,6 +114,10 @@ async fn calls_are_refused_where_nothing_may_run_unrecorded() {
 const SMALL: &str = "WINDLASS_TEST_FULL_DISK";
 
 /// A full disk: a file system that takes little, in a name space of its own.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test that needs a mount of its own"
+)]
 #[test]
 fn a_full_disk_is_reported_and_everything_is_written_once_there_is_room() {
     needs!("unshare", "mount");
@@ -138,10 +142,6 @@ fn a_full_disk_is_reported_and_everything_is_written_once_there_is_room() {
 }
 
 /// A shell in name spaces of its own, in which it may mount.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a test that needs a mount of its own"
-)]
 fn with_own_mounts(script: &str) -> std::process::Command {
     let mut command = std::process::Command::new("unshare");
     command.args(["-m", "--map-root-user", "sh", "-c", script]);
