@@ -308,12 +308,11 @@ fn servers_and_programs_that_describe_themselves_are_confined() {
     };
     let tools = attempt("described") + &describing::program(describing::CARGO_CHECK);
     project.write("tools.sh", &tools);
-    let server = format!(
-        "{}exec python3 {}\n",
-        attempt("served"),
-        mcp_servers::FIXTURE
-    );
-    project.write("serve.sh", &server);
+    // In the project: the checkout may be below `/tmp`, and a sandbox has one of its own.
+    let server = std::fs::read_to_string(mcp_servers::FIXTURE).unwrap();
+    project.write("server.py", &server);
+    let serve = attempt("served") + "exec python3 server.py\n";
+    project.write("serve.sh", &serve);
     let mut drive = project.drive();
     drive.content("echo", json!({"text": "hello"}));
     for name in ["described", "served"] {
