@@ -220,6 +220,9 @@ fn in_good_order(tests: &mut [Test]) {
 
 /// Prints the result of a test that did not simply pass.
 fn report(result: &TestResult) {
+    for process in &result.left {
+        println!("left running by {}: {process}", result.test);
+    }
     match &result.verdict {
         Verdict::Passed => {}
         Verdict::Skipped(reason) => println!("skipped: {}: {reason}", result.test),

@@ -36,6 +36,8 @@ pub(super) struct TestResult {
     pub(super) taken: Duration,
     /// The CPU time of the test and of everything that it started.
     pub(super) cpu: Option<Duration>,
+    /// The processes that it left running, and that its guard has ended.
+    pub(super) left: Vec<String>,
 }
 
 /// The verdict on one test.
@@ -122,9 +124,9 @@ fn run_test(
     let output = String::from_utf8_lossy(&output);
     let skipped = std::fs::read_to_string(&files.skip_log).ok();
     files.remove();
-    let (taken, cpu) = match &report {
-        Ok(report) => (report.taken, report.cpu),
-        Err(_) => (Duration::ZERO, None),
+    let (taken, cpu, left) = match &report {
+        Ok(report) => (report.taken, report.cpu, report.killed.clone()),
+        Err(_) => (Duration::ZERO, None, Vec::new()),
     };
     let verdict = match fault(&report, limit) {
         Some(fault) => Verdict::Failed(format!("{fault}\n{output}")),
@@ -138,6 +140,7 @@ fn run_test(
         verdict,
         taken,
         cpu,
+        left,
     }
 }
 
@@ -154,9 +157,6 @@ fn fault(report: &anyhow::Result<GuardReport>, limit: Duration) -> Option<String
             limit.as_secs()
         )),
         Some(status) if !status.success() => Some(format!("it ended with {status}")),
-        Some(_) if !report.killed.is_empty() => {
-            Some(format!("it left these processes running:\n  {killed}"))
-        }
         Some(_) => None,
     }
 }
