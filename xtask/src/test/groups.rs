@@ -31,6 +31,19 @@ pub(super) const GROUPS: &[Group] = &[
         tests: &["windlass-command-tests it page"],
     },
     Group {
+        name: "temporary folder",
+        at_once: 1,
+        limit: Duration::from_mins(1),
+        reason: "a sandbox of `/tmp` makes `/tmp` look like a project, in which others would begin theirs",
+        tests: &[
+            "windlass-process it sandbox::as_this_user::tmp_itself",
+            "windlass-process it sandbox::as_ordinary_user::tmp_itself",
+            "windlass-command-tests it trust::",
+            "windlass-command-tests it new_tools::",
+            "windlass-command-tests it outputs::",
+        ],
+    },
+    Group {
         name: "broker",
         at_once: 3,
         limit: Duration::from_mins(3),
